@@ -1,0 +1,40 @@
+export { ACTION_KINDS, type Action, type ActionKind, actionDigest } from './action.ts';
+export {
+  AGGREGATION_METHODS,
+  type AggregationMethod,
+  aggregate,
+  type Decision,
+  decidingEvaluation,
+  type Evaluation,
+  severityOf,
+  strictest,
+  VERDICTS,
+  type Verdict,
+} from './decision.ts';
+export { type Digest, digestOf, isDigest, sha256, ZERO_DIGEST } from './digest.ts';
+export {
+  CODES,
+  type ErrorContext,
+  type ErrorFamily,
+  EXIT,
+  type ExitCode,
+  invalid,
+  messageOf,
+  WritError,
+} from './errors.ts';
+export { canonicalJson, isJsonObject, type Json, type JsonObject, parseJson } from './json.ts';
+export type {
+  ApprovalAnswer,
+  ApprovalQuestion,
+  Approver,
+  AuditSink,
+  Brain,
+  Clock,
+  Ids,
+  ToolDeclaration,
+  ToolRequest,
+  Turn,
+} from './ports.ts';
+export type { Redacted } from './redacted.ts';
+export { systemClock, systemIds } from './system.ts';
+export { Writ, type WritGrounds } from './writ.ts';
