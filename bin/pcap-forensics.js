@@ -1,0 +1,5 @@
+#!/usr/bin/env node
+// The PCAP forensic engine as a command of its own. Plain JavaScript for the same reasons as writ.js.
+import { launch } from './launch.js';
+
+launch('pcap/main');

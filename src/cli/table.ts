@@ -1,0 +1,16 @@
+import type { DefineCommand } from './cli.ts';
+
+/** Every command: its name, one line of help, and the file that has it, loaded only when it is called. */
+export interface CommandEntry {
+  readonly name: string;
+  readonly summary: string;
+  readonly load: () => Promise<{ readonly define: DefineCommand }>;
+}
+
+export const COMMANDS: readonly CommandEntry[] = [
+  {
+    name: 'doctor',
+    summary: 'what this machine has and lacks, and the command that mends it',
+    load: () => import('./commands/doctor.ts'),
+  },
+];
