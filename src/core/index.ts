@@ -35,6 +35,7 @@ export type {
   ToolRequest,
   Turn,
 } from './ports.ts';
+export { quoteArgv } from './quote.ts';
 export type { Redacted } from './redacted.ts';
 export { systemClock, systemIds } from './system.ts';
 export { Writ, type WritGrounds } from './writ.ts';
