@@ -1,0 +1,35 @@
+/** The ledger: what happened, in order, hash-chained and signed. */
+export {
+  type DatabaseOptions,
+  databaseError,
+  openDatabase,
+  type RoomMigrations,
+  transaction,
+} from './database.ts';
+export {
+  intent,
+  type OpenIntent,
+  OUTCOMES,
+  type Outcome,
+  type OutcomeEntry,
+  openIntents,
+  outcome,
+} from './intents.ts';
+export { openJournal } from './journal.ts';
+export { isJournalEvent, type JournalItem, type ReadOptions, readJournal, readRecords } from './read.ts';
+export { generateSigner, loadOrCreateSigner, loadPublicKeys, readPublicKey } from './signer.ts';
+export { checkPrivateDir, ensureStateDir } from './state-dir.ts';
+export type {
+  Appended,
+  FileVerdict,
+  FirstBad,
+  Journal,
+  JournalCatalog,
+  JournalEntry,
+  JournalRecord,
+  OpenJournalOptions,
+  PublicKeys,
+  Recovery,
+  Signer,
+  VerifyStatus,
+} from './types.ts';

@@ -1,0 +1,259 @@
+import { basename, dirname } from 'node:path';
+import { type Clock, CODES, type Digest, EXIT, messageOf, WritError } from '../core/index.ts';
+import { type FilePort, systemFiles } from './file-port.ts';
+import { GroupCommit } from './group-commit.ts';
+import { type FileLock, lockFile } from './lock.ts';
+import { encodeRecordV1, MAX_LINE_BYTES, RESERVED_V1 } from './record-v1.ts';
+import { type Recovered, recover, type Tear } from './recover.ts';
+import { TORN_TAIL_EVENT } from './scan.ts';
+import { createSegment, type SegmentFile, type Standing } from './segment-file.ts';
+import { checkJournalName, segmentPath } from './segments.ts';
+import { checkPrivateDir } from './state-dir.ts';
+import type { Appended, Journal, JournalEntry, OpenJournalOptions, Recovery } from './types.ts';
+
+/** For tests and for the catalogue: another disk, a longer wait for the lock. */
+export interface JournalInternals {
+  readonly files?: FilePort;
+  readonly lockWaitMs?: number;
+}
+
+/** Lines of one flush: enough to make its cost vanish, few enough that a crash tears little. */
+const MAX_BATCH_LINES = 8192;
+const DEFAULT_ROTATE_BYTES = 256 * 1024 * 1024;
+
+export async function openJournal(
+  options: OpenJournalOptions,
+  internals: JournalInternals = {},
+): Promise<Journal> {
+  const { path, clock } = options;
+  const files = internals.files ?? systemFiles;
+  checkJournalName(path);
+  checkPrivateDir(dirname(path));
+  const lock = await lockFile(path, clock, internals.lockWaitMs ?? 0);
+  let found: Recovered | undefined;
+  try {
+    found = recover({
+      files,
+      path,
+      signer: options.signer ?? null,
+      trusted: options.trustedKeys ?? new Map(),
+      now: () => clock.now(),
+    });
+    const journal = new FileJournal(options, files, lock, found);
+    await journal.begin(found.tears);
+    return journal;
+  } catch (error) {
+    found?.segment.close();
+    lock.release();
+    throw asWritError(path, error);
+  }
+}
+
+/**
+ * J1 A record's place in the chain is fixed when `append` is called, in the order of the calls.
+ * J2 `append` resolves after the record is on disk and, with `checkpointEvery` 1, signed for.
+ * J3 After any failure to write, flush or sign, nothing is appended any more.
+ */
+class FileJournal implements Journal {
+  readonly path: string;
+  readonly #options: OpenJournalOptions;
+  readonly #files: FilePort;
+  readonly #clock: Clock;
+  readonly #lock: FileLock;
+  readonly #queue: GroupCommit;
+  readonly #checkpointEvery: number;
+  readonly #rotateBytes: number;
+  #segment: SegmentFile;
+  /** The durable end. */
+  #standing: Standing;
+  /** The end once all that is queued is durable. */
+  #nextSequence: number;
+  #lastHash: string;
+  #sinceCheckpoint = 0;
+  #recovery: Recovery | null = null;
+  #closing: Promise<void> | null = null;
+
+  constructor(options: OpenJournalOptions, files: FilePort, lock: FileLock, found: Recovered) {
+    this.path = options.path;
+    this.#options = options;
+    this.#files = files;
+    this.#clock = options.clock;
+    this.#lock = lock;
+    this.#segment = found.segment;
+    this.#standing = found.standing;
+    this.#nextSequence = found.standing.count + 1;
+    this.#lastHash = found.standing.head;
+    this.#checkpointEvery = Math.max(1, options.checkpointEvery ?? 1);
+    this.#rotateBytes = options.rotateBytes ?? DEFAULT_ROTATE_BYTES;
+    this.#queue = new GroupCommit({
+      commit: (lines) => this.#commit(lines),
+      maxLines: options.flush === 'each' ? 1 : MAX_BATCH_LINES,
+    });
+    const tear = found.tears.at(-1);
+    if (tear || found.adopted > 0) this.#recovery = { torn: tear ?? null, adopted: found.adopted };
+  }
+
+  get count(): number {
+    return this.#standing.count;
+  }
+
+  get head(): Digest {
+    return this.#standing.head as Digest;
+  }
+
+  get recovery(): Recovery | null {
+    return this.#recovery;
+  }
+
+  /** Lists the journal, covers adopted records, records tears: all before anyone else may append. */
+  async begin(tears: readonly Tear[]): Promise<void> {
+    const { catalog, signer } = this.#options;
+    const { journal: id, listed } = this.#standing;
+    if (catalog && signer && !listed) {
+      await catalog.opened({ id, path: this.path });
+      this.#standing = { ...this.#standing, listed: true };
+      await this.checkpoint();
+    } else if (this.#recovery) await this.checkpoint();
+    for (const tear of tears) {
+      await this.append({
+        event: TORN_TAIL_EVENT,
+        torn_bytes: tear.bytes,
+        torn_sha256: tear.sha256,
+        torn_file: basename(tear.file),
+      });
+    }
+  }
+
+  append(entry: JournalEntry): Promise<Appended> {
+    try {
+      if (this.#closing) throw closed(this.path);
+      this.#queue.admit(0);
+      const sequence = this.#nextSequence;
+      const timestamp = this.#timestampOf(entry);
+      const { line, hash } = encode(this.path, entry, sequence, timestamp, this.#lastHash);
+      this.#queue.admit(line.length);
+      this.#nextSequence = sequence + 1;
+      this.#lastHash = hash;
+      return this.#queue.add(line, { sequence, hash: hash as Digest, timestamp });
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  async checkpoint(): Promise<void> {
+    await this.#queue.idle();
+    if (this.#queue.poison) throw this.#queue.poison;
+    await this.#writeCheckpoint(true);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    try {
+      await this.#queue.idle();
+      if (this.#queue.poison) return;
+      await this.#writeCheckpoint(true);
+      const { journal: id, count, head, listed } = this.#standing;
+      if (listed) await this.#options.catalog?.closed({ id, path: this.path, count, head: head as Digest });
+    } finally {
+      this.#segment.close();
+      this.#lock.release();
+    }
+  }
+
+  async #commit(lines: readonly string[]): Promise<void> {
+    if (this.#segment.bytes >= this.#rotateBytes) await this.#rotate();
+    await this.#segment.append(Buffer.from(lines.join('')));
+    const last = lines.at(-1) ?? '';
+    this.#standing = {
+      ...this.#standing,
+      count: this.#standing.count + lines.length,
+      // `"hash":"<64>"}` and LF end every line.
+      head: last.slice(-67, -3),
+      bytes: this.#segment.bytes,
+    };
+    this.#sinceCheckpoint += lines.length;
+    if (this.#sinceCheckpoint >= this.#checkpointEvery) await this.#writeCheckpoint(false);
+  }
+
+  async #writeCheckpoint(flush: boolean): Promise<void> {
+    await this.#segment.writeCheckpoint(this.#standing, this.#clock.now(), flush);
+    this.#sinceCheckpoint = 0;
+  }
+
+  /** The next segment exists before this one is sealed, so a sealed one without a next was robbed of it. */
+  async #rotate(): Promise<void> {
+    const { segment, count, head } = this.#standing;
+    const next: Standing = {
+      ...this.#standing,
+      segment: segment + 1,
+      first: count + 1,
+      before: head,
+      bytes: 0,
+    };
+    const path = segmentPath(this.path, segment + 1);
+    const opened = createSegment(this.#files, path, next, this.#clock.now(), this.#options.signer ?? null);
+    try {
+      await this.#segment.writeCheckpoint({ ...this.#standing, sealed: true }, this.#clock.now(), true);
+    } catch (error) {
+      opened.close();
+      throw error;
+    }
+    this.#segment.close();
+    this.#segment = opened;
+    this.#standing = next;
+  }
+
+  #timestampOf(entry: JournalEntry): string {
+    const given = entry.timestamp;
+    if (given === undefined) {
+      if (this.#options.timestamps === 'require') throw refused(this.path, 'the entry has no "timestamp"');
+      return this.#clock.now().toISOString();
+    }
+    if (typeof given !== 'string' || !ISO.test(given) || Number.isNaN(Date.parse(given)))
+      throw refused(this.path, '"timestamp" is not an ISO 8601 time such as 2026-01-15T14:30:00.000Z');
+    return given;
+  }
+}
+
+const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
+
+function encode(path: string, entry: JournalEntry, sequence: number, timestamp: string, before: string) {
+  for (const name of RESERVED_V1)
+    if (Object.hasOwn(entry, name)) throw refused(path, `"${name}" is written by the journal itself`);
+  try {
+    const encoded = encodeRecordV1(entry, sequence, timestamp, before);
+    if (encoded.line.length * 3 <= MAX_LINE_BYTES || Buffer.byteLength(encoded.line) <= MAX_LINE_BYTES)
+      return encoded;
+  } catch (error) {
+    throw refused(path, messageOf(error));
+  }
+  throw refused(path, `the record is longer than ${MAX_LINE_BYTES} bytes`);
+}
+
+function refused(path: string, what: string): WritError {
+  return new WritError(CODES.invalid_input, `${basename(path)}: a record was refused: ${what}`, {
+    suggestion:
+      'records are flat JSON objects; large output belongs in a file, with its digest in the record',
+    exit: EXIT.failed,
+    context: { path },
+  });
+}
+
+function closed(path: string): WritError {
+  return new WritError(CODES.storage_failed, `${path}: the journal is closed`, {
+    suggestion: 'open it again to append',
+  });
+}
+
+function asWritError(path: string, error: unknown): WritError {
+  if (error instanceof WritError) return error;
+  return new WritError(CODES.storage_failed, `${path}: cannot open the journal: ${messageOf(error)}`, {
+    suggestion: 'check that the disk has space and that you may write the folder',
+    cause: error,
+    context: { path },
+  });
+}

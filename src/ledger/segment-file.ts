@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto';
+import { basename, dirname } from 'node:path';
+import { CODES, WritError } from '../core/index.ts';
+import { type CheckpointV1, encodeCheckpointV1 } from './checkpoint-v1.ts';
+import type { FilePort, OpenFile } from './file-port.ts';
+import { checkpointPath } from './segments.ts';
+import type { Signer } from './types.ts';
+
+/** What a checkpoint says about a segment, before time and key are put to it. */
+export type Standing = Omit<CheckpointV1, 'v' | 'file' | 'timestamp' | 'key_id'>;
+
+/** The segment being written: its file and, with a signer, the checkpoint beside it. */
+export class SegmentFile {
+  readonly path: string;
+  readonly #file: OpenFile;
+  readonly #sidecar: OpenFile | null;
+  readonly #signer: Signer | null;
+  #bytes: number;
+
+  constructor(path: string, file: OpenFile, sidecar: OpenFile | null, signer: Signer | null, bytes: number) {
+    this.path = path;
+    this.#file = file;
+    this.#sidecar = sidecar;
+    this.#signer = signer;
+    this.#bytes = bytes;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Adds data and waits until the disk has it. */
+  async append(data: Uint8Array): Promise<void> {
+    this.#checkUndisturbed();
+    for (let done = 0; done < data.length; ) {
+      const n = await this.#file.append(done === 0 ? data : data.subarray(done));
+      if (n <= 0) throw new Error(`${this.path}: the disk took no more bytes`);
+      done += n;
+      this.#bytes += n;
+    }
+    await this.#file.datasync();
+  }
+
+  /** Overwrites the checkpoint. `flush` when it must survive a power cut, not only the end of the process. */
+  async writeCheckpoint(standing: Standing, now: Date, flush: boolean): Promise<void> {
+    if (!this.#sidecar || !this.#signer) return;
+    this.#sidecar.writeAt(signed(this.path, standing, now, this.#signer), 0);
+    if (flush) await this.#sidecar.datasync();
+  }
+
+  close(): void {
+    this.#file.close();
+    this.#sidecar?.close();
+  }
+
+  /** Another hand on the file, or a file removed under us, must not go unnoticed until someone verifies. */
+  #checkUndisturbed(): void {
+    const { size, links } = this.#file.stat();
+    if (links === 0 || size !== this.#bytes)
+      throw new WritError(
+        CODES.integrity_broken,
+        links === 0
+          ? `${this.path} was removed while it was being written`
+          : `${this.path} is ${size} bytes long, not ${this.#bytes}: something else wrote to it`,
+        {
+          suggestion: `stop what changes it, then: writ audit verify ${this.path}`,
+          context: { path: this.path },
+        },
+      );
+  }
+}
+
+function signed(path: string, standing: Standing, now: Date, signer: Signer): Buffer {
+  const stamp = { v: 1, file: basename(path), timestamp: now.toISOString(), key_id: signer.keyId } as const;
+  return encodeCheckpointV1({ ...standing, ...stamp }, signer.sign);
+}
+
+/** Puts a checkpoint file in place as a whole: the old one, the new one, never a part. */
+export function placeCheckpoint(
+  files: FilePort,
+  segmentFile: string,
+  standing: Standing,
+  now: Date,
+  signer: Signer,
+): void {
+  const target = checkpointPath(segmentFile);
+  const draft = `${target}.${randomBytes(6).toString('hex')}`;
+  const file = files.open(draft, 'create');
+  try {
+    file.writeAt(signed(segmentFile, standing, now, signer), 0);
+    file.datasyncNow();
+  } finally {
+    file.close();
+  }
+  files.rename(draft, target);
+  files.syncDir(dirname(target));
+}
+
+/** Makes an empty segment. The checkpoint comes first: a segment with records always has one. */
+export function createSegment(
+  files: FilePort,
+  path: string,
+  standing: Standing,
+  now: Date,
+  signer: Signer | null,
+): SegmentFile {
+  if (signer) placeCheckpoint(files, path, standing, now, signer);
+  if (!files.exists(path)) files.open(path, 'create').close();
+  files.syncDir(dirname(path));
+  return openSegment(files, path, signer);
+}
+
+export function openSegment(files: FilePort, path: string, signer: Signer | null): SegmentFile {
+  const file = files.open(path, 'append');
+  try {
+    const sidecar = signer ? files.open(checkpointPath(path), 'update') : null;
+    return new SegmentFile(path, file, sidecar, signer, file.stat().size);
+  } catch (error) {
+    file.close();
+    throw error;
+  }
+}
