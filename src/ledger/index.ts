@@ -6,6 +6,7 @@ export {
   type RoomMigrations,
   transaction,
 } from './database.ts';
+export { journalInUse } from './in-use.ts';
 export {
   intent,
   type OpenIntent,

@@ -1,0 +1,218 @@
+import { messageOf } from '../core/index.ts';
+import { type CaptureOrder, createTask, detect, end, startCapture, type VmDetection } from './capture.ts';
+import { runCleanup } from './cleanup.ts';
+import type { CloudContext } from './context.ts';
+import { drive } from './drive.ts';
+import { ensureFolder } from './files.ts';
+import { liveSessions } from './live-sessions.ts';
+import { cleanContext } from './names.ts';
+import { type OrphanScan, scanForOrphans } from './orphans.ts';
+import { openRegistry } from './registry.ts';
+import { refuse, reply } from './replies.ts';
+import { readCaptureRequest } from './requests.ts';
+import { isEnded } from './states.ts';
+import {
+  INTENTS,
+  type Intent,
+  type OrchestrateRequest,
+  type OrchestrateResponse,
+  type Orchestrator,
+  type OrchestratorOptions,
+  type Task,
+} from './types.ts';
+
+/**
+ * Packet captures as durable tasks over a blocking shell.
+ *
+ * It sequences commands and never runs one: everything goes through `shell.execute`, so everything is
+ * classified, gated, processed and recorded. No background work; the caller's `check_task` drives polling.
+ */
+export async function createOrchestrator(options: OrchestratorOptions): Promise<Orchestrator> {
+  ensureFolder(options.taskDir);
+  ensureFolder(options.captureDir);
+  const registry = await openRegistry(options);
+  const context: CloudContext = {
+    shell: options.shell,
+    registry,
+    clock: options.clock,
+    sessionId: options.sessionId,
+    captureDir: options.captureDir,
+    progress: options.onProgress ?? (() => undefined),
+    limits: {
+      pollInitialSeconds: options.pollInitialSeconds ?? 5,
+      pollMaxSeconds: options.pollMaxSeconds ?? 30,
+      maxPolls: options.maxPolls ?? 20,
+      burstSeconds: options.burstSeconds ?? 45,
+      downloadRetrySeconds: options.downloadRetrySeconds ?? 5,
+    },
+  };
+  // Once, at the start: what this session makes itself is no orphan.
+  const scan = await scanForOrphans(context, {
+    sessionId: options.sessionId,
+    captureDir: options.captureDir,
+    localMaxAgeDays: options.localMaxAgeDays ?? 7,
+    scanAzure: options.scanAzure ?? true,
+    liveSessions: liveSessions(options.taskDir),
+  });
+
+  let queue: Promise<unknown> = Promise.resolve();
+  return {
+    orchestrate: (request) => {
+      const answer = queue.then(() => safely(() => dispatch(context, scan, request)));
+      queue = answer;
+      return answer;
+    },
+    close: () => registry.close(),
+  };
+}
+
+async function safely(work: () => Promise<OrchestrateResponse>): Promise<OrchestrateResponse> {
+  try {
+    return await work();
+  } catch (error) {
+    // A registry that cannot be written stops the task where it stands; nothing is created untracked.
+    return refuse('registry_failure', `the task could not be recorded or continued: ${messageOf(error)}`);
+  }
+}
+
+async function dispatch(
+  context: CloudContext,
+  scan: OrphanScan,
+  request: OrchestrateRequest,
+): Promise<OrchestrateResponse> {
+  if (typeof request.intent !== 'string' || request.intent === '')
+    return refuse('missing_parameter', 'a request needs an intent');
+  if (!INTENTS.includes(request.intent as Intent))
+    return refuse('unknown_intent', `unknown intent; known are ${INTENTS.join(', ')}`);
+  const intent = request.intent as Intent;
+  switch (intent) {
+    case 'capture_traffic':
+      return captureTraffic(context, request);
+    case 'list_tasks':
+      return listTasks(context, scan);
+    case 'check_task':
+    case 'cancel_task':
+    case 'cleanup_task': {
+      if (typeof request.task_id !== 'string' || request.task_id === '')
+        return refuse('missing_parameter', `${intent} needs a task_id`);
+      const task = context.registry.get(request.task_id);
+      if (task === undefined)
+        return refuse(
+          'unknown_task',
+          `no task ${cleanContext(request.task_id).slice(0, 100)}; list_tasks shows what there is`,
+        );
+      if (intent === 'check_task') return checkTask(context, task);
+      return intent === 'cancel_task'
+        ? cancelTask(context, task, request.reason)
+        : cleanupTask(context, task);
+    }
+  }
+}
+
+async function captureTraffic(
+  context: CloudContext,
+  request: OrchestrateRequest,
+): Promise<OrchestrateResponse> {
+  const read = readCaptureRequest(request);
+  if (!read.ok) return read.reply;
+  const found: { order: CaptureOrder; vm: VmDetection }[] = [];
+  for (const order of read.orders) {
+    const detection = await detect(context, order);
+    switch (detection.kind) {
+      case 'vm':
+        found.push({ order, vm: detection });
+        break;
+      case 'aks':
+        return {
+          status: 'task_completed',
+          target_type: 'aks',
+          message: `${detection.name} is an AKS cluster. Captures of pods are not supported; capture on a node's VM, or use kubectl debug by hand.`,
+        };
+      case 'unsupported':
+        return refuse(
+          'unsupported_target',
+          `${order.target} is a ${detection.type}; captures run on virtual machines`,
+        );
+      case 'failed':
+        return refuse('detection_failed', `the target could not be found: ${detection.detail}`);
+    }
+  }
+  const [first, second] = found;
+  if (first === undefined) return refuse('internal_error', 'nothing to capture');
+  if (second === undefined)
+    return reply(
+      context,
+      await startCapture(context, await createTask(context, first.order, first.vm), first.vm),
+    );
+  return captureBothEnds(context, first, second);
+}
+
+/** Two tasks that know each other before either of them starts. */
+async function captureBothEnds(
+  context: CloudContext,
+  first: { order: CaptureOrder; vm: VmDetection },
+  second: { order: CaptureOrder; vm: VmDetection },
+): Promise<OrchestrateResponse> {
+  const a = await createTask(context, first.order, first.vm, { pair_role: 'source', paired_task_id: null });
+  const b = await createTask(context, second.order, second.vm, {
+    pair_role: 'destination',
+    paired_task_id: a.task_id,
+  });
+  const linked = await context.registry.save({ ...a, paired_task_id: b.task_id });
+  const startedA = await startCapture(context, linked, first.vm);
+  const startedB = await startCapture(context, b, second.vm);
+  // The end that lives is the one to follow.
+  return reply(context, isEnded(startedA.state) && !isEnded(startedB.state) ? startedB : startedA);
+}
+
+async function checkTask(context: CloudContext, task: Task): Promise<OrchestrateResponse> {
+  if (isEnded(task.state)) return reply(context, task);
+  const burst = await drive(context, task);
+  return reply(context, burst.task, burst);
+}
+
+async function cancelTask(context: CloudContext, task: Task, reason: unknown): Promise<OrchestrateResponse> {
+  if (isEnded(task.state)) return reply(context, task);
+  const why =
+    typeof reason === 'string' && reason.trim() !== '' ? cleanContext(reason) : 'cancelled on request';
+  const nothingCreated = task.cleanup_plan.length === 0;
+  const cancelled = await end(
+    context,
+    task,
+    'CANCELLED',
+    'cancelled',
+    why,
+    nothingCreated ? 'skipped' : 'pending',
+  );
+  return reply(context, nothingCreated ? cancelled : await runCleanup(context, cancelled));
+}
+
+async function cleanupTask(context: CloudContext, task: Task): Promise<OrchestrateResponse> {
+  if (task.state === 'DONE') return reply(context, task);
+  if (!isEnded(task.state)) {
+    if (task.session_id === context.sessionId)
+      return refuse('invalid_parameter', `${task.task_id} is still ${task.state}; cancel_task first`);
+    // A task of a session that is gone: nobody will finish it.
+    return cleanupTask(
+      context,
+      await end(context, task, 'ABANDONED', 'abandoned', 'its session ended before it did', 'pending'),
+    );
+  }
+  const cleaning = task.state === 'CLEANING_UP' ? task : await context.registry.move(task, 'CLEANING_UP');
+  const cleaned = await runCleanup(context, cleaning);
+  const finished = cleaned.cleanup_status === 'completed' || cleaned.cleanup_plan.length === 0;
+  return reply(context, finished ? await context.registry.move(cleaned, 'DONE') : cleaned);
+}
+
+function listTasks(context: CloudContext, scan: OrphanScan): OrchestrateResponse {
+  const tasks = [...context.registry.all()].sort((x, y) =>
+    x.timestamps.created.localeCompare(y.timestamps.created),
+  );
+  return {
+    status: 'task_completed',
+    message: `${tasks.length} task(s), ${scan.orphans.length} left behind by earlier sessions`,
+    tasks,
+    orphans: scan.orphans,
+    ...(scan.problems.length > 0 ? { scan_problems: scan.problems } : {}),
+  };
+}

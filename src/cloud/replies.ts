@@ -1,0 +1,117 @@
+import type { CloudContext } from './context.ts';
+import type { Burst } from './drive.ts';
+import { partnerOf } from './drive.ts';
+import { isEnded } from './states.ts';
+import type { CaptureResult, OrchestrateResponse, OrchestratorError, ResponseStatus, Task } from './types.ts';
+
+/** Error replies carry status, error and message only. */
+export function refuse(error: OrchestratorError, message: string): OrchestrateResponse {
+  return { status: 'error', error, message };
+}
+
+export function reply(context: CloudContext, task: Task, burst?: Burst): OrchestrateResponse {
+  const partner = partnerOf(context, task);
+  const seconds = (until: string | null) =>
+    Math.max(
+      0,
+      ((until === null ? context.clock.now().getTime() : Date.parse(until)) -
+        Date.parse(task.timestamps.created)) /
+        1000,
+    );
+  const ended = isEnded(task.state);
+  return {
+    task_id: task.task_id,
+    status: statusOf(task),
+    state: task.state,
+    investigation_context: task.investigation_context,
+    result: resultOf(task),
+    cleanup_status: task.cleanup_status,
+    error: task.error,
+    error_detail: task.error_detail,
+    poll_count: task.poll_count,
+    max_polls: context.limits.maxPolls,
+    elapsed_seconds: seconds(task.timestamps.ended),
+    ...(ended ? { duration_seconds: seconds(task.timestamps.ended) } : {}),
+    ...(burst ? { burst_polls: burst.polls, burst_duration_seconds: burst.seconds } : {}),
+    paired_task: partner ? { task_id: partner.task_id, state: partner.state } : null,
+    ...(task.warnings.length > 0 ? { warnings: task.warnings } : {}),
+    message: messageOf(task, context.limits.maxPolls),
+  };
+}
+
+/** A task that produced a result stays completed while and after it is cleaned up. */
+export function statusOf(task: Task): ResponseStatus {
+  switch (task.state) {
+    case 'CREATED':
+    case 'DETECTING':
+    case 'APPROVED':
+    case 'PROVISIONING':
+    case 'WAITING':
+    case 'DOWNLOADING':
+    case 'ANALYZING':
+      return 'task_pending';
+    case 'COMPLETED':
+    case 'CLEANING_UP':
+    case 'DONE':
+      return 'task_completed';
+    case 'FAILED':
+      return 'task_failed';
+    case 'CANCELLED':
+    case 'ABANDONED':
+      return 'task_cancelled';
+    case 'TIMED_OUT':
+      return 'task_timed_out';
+  }
+}
+
+function resultOf(task: Task): CaptureResult | null {
+  if (task.local_pcap_path === null || task.semantic_json_path === null || task.report_path === null)
+    return null;
+  return {
+    local_pcap_path: task.local_pcap_path,
+    semantic_json_path: task.semantic_json_path,
+    report_path: task.report_path,
+    ...(task.mode ? { mode: task.mode } : {}),
+  };
+}
+
+function messageOf(task: Task, maxPolls: number): string {
+  const leftovers =
+    task.cleanup_status === 'partial'
+      ? ` Left behind: ${task.cleanup_plan
+          .filter((s) => !s.executed)
+          .map((s) => s.resource)
+          .join('; ')}.`
+      : '';
+  switch (task.state) {
+    case 'COMPLETED':
+      return `Capture of ${task.vm_name} analysed: ${task.report_path}. Read it, then call cleanup_task.${leftovers}`;
+    case 'CLEANING_UP':
+      return `Cleanup of ${task.task_id} is not finished.${leftovers} Call cleanup_task again to retry.`;
+    case 'DONE':
+      return `Capture of ${task.vm_name} is finished and everything it created is gone.`;
+    case 'FAILED':
+    case 'TIMED_OUT':
+    case 'CANCELLED':
+    case 'ABANDONED': {
+      const cleaned =
+        task.cleanup_status === 'completed'
+          ? ' What it created was cleaned up.'
+          : task.cleanup_status === 'skipped'
+            ? ' Nothing had been created.'
+            : '';
+      return `Capture of ${task.vm_name} ${task.state.toLowerCase().replace('_', ' ')}: ${task.error_detail ?? task.error ?? 'no detail'}.${cleaned}${leftovers}`;
+    }
+    case 'DOWNLOADING':
+      return task.downloaded
+        ? `Capture of ${task.vm_name} is here; waiting for the other end.`
+        : `Capture of ${task.vm_name} is ready to be downloaded.`;
+    case 'CREATED':
+    case 'DETECTING':
+    case 'APPROVED':
+    case 'PROVISIONING':
+    case 'WAITING':
+    case 'ANALYZING':
+      return `Capture of ${task.vm_name} is ${task.state.toLowerCase()} (poll ${task.poll_count} of ${maxPolls}). Call check_task to go on.`;
+  }
+}
