@@ -1,0 +1,200 @@
+import { BASE64, flagsAt, IDENT, is, isEol, skip, skipBack, skipGap, startsLine } from './chars.ts';
+import { type KeyMeaning, keyMeaning } from './key-names.ts';
+import { nestedValues } from './nested.ts';
+import { HEAD, isWordy, plausible } from './plausible.ts';
+import type { Detector, Scan } from './scan.ts';
+import { spacedSecret } from './spaced.ts';
+import { farEnd, quoteAt, type Style, type Value, valueAt } from './value.ts';
+
+/** A name and where its value begins. */
+interface Separator {
+  readonly at: number;
+  readonly sign: ':' | '=' | '>' | '|' | '%';
+}
+
+/** A word that may name a secret: `password=…`, `"apiKey": "…"`, `--client-secret …`, `<pwd>…`. */
+export const detectNamed: Detector = (scan, start, end) => {
+  const { text } = scan;
+  if (start < scan.judged) return false;
+  const from = skipBack(text, start, IDENT, Math.max(scan.floor, start - 64));
+  const to = trimEnd(text, skip(text, end, IDENT, end + 64), end);
+  scan.judged = to;
+  const quote = quoteAt(text, to);
+  const separator = separatorAt(text, from, quote?.[0] ?? to);
+  const flag = text[from] === '-' && is(text, from - 1, 8 | 16) !== (from === 0);
+  if (separator === undefined && !flag) {
+    if (noteName(scan, from, to)) return false;
+    return quote === undefined && spacedSecret(scan, from, to);
+  }
+  const meaning = keyMeaning(fullName(text, from, to, scan.floor));
+  if (meaning === undefined) return false;
+  if (separator === undefined) return quote === undefined && flagValue(scan, to, meaning);
+  return secretBehind(scan, { from, separator, meaning, json: quote?.[2] === 34 });
+};
+
+export interface Named {
+  readonly from: number;
+  readonly separator: Separator;
+  readonly meaning: KeyMeaning;
+  /** The name is in double quotes: what replaces a bare value must be too. */
+  readonly json: boolean;
+}
+
+/** Takes the value behind a name if it may be a secret. */
+export function secretBehind(scan: Scan, named: Named): boolean {
+  const { text } = scan;
+  const { separator, meaning } = named;
+  const start = skipGap(text, separator.at);
+  const opener = text[start];
+  if (named.json && (opener === '{' || opener === '[')) return nestedValues(scan, start, meaning);
+  const at = blockScalar(text, start) ?? separator.at;
+  const value = valueAt(text, at, styleOf(text, named));
+  if (value === undefined) return false;
+  return takeValue(scan, schemeless(text, value), meaning, named.json);
+}
+
+export function takeValue(scan: Scan, value: Value, meaning: KeyMeaning, json: boolean): boolean {
+  const { text } = scan;
+  const head = text.slice(value.start, Math.min(value.end ?? value.start + HEAD, value.start + HEAD));
+  const chosen = value.quoted || !head.includes(' ') ? value : firstWord(text, value, head);
+  const judged = chosen === value ? head : text.slice(chosen.start, chosen.end);
+  if (!plausible(judged, meaning.strength)) return false;
+  const end = wrappedEnd(text, chosen, farEnd(text, chosen));
+  const bareJson = json && !chosen.quoted && text[end] !== '"' && /^[\w.+-]+$/.test(judged);
+  return scan.take(chosen.start, end, meaning.category, bareJson);
+}
+
+/** Of an unquoted value with blanks: all of it if it may be a passphrase, else its first word. */
+function firstWord(text: string, value: Value, head: string): Value {
+  const word = head.slice(0, head.indexOf(' '));
+  const rest = head.slice(word.length);
+  const more = /[\w"']\s*[:=]/.test(rest);
+  if (isWordy(word) && !more) return value;
+  if (!more && !isWordy(word) && !/[([]/.test(rest)) return value;
+  return isWordy(word) ? { ...value, end: value.start } : { ...value, end: value.start + word.length };
+}
+
+/** `Bearer abc`, `Basic abc`: the scheme stays. Schemes with parameters lose them all. */
+function schemeless(text: string, value: Value): Value {
+  const scheme =
+    /^(?:bearer|basic|token|apikey|api-key|negotiate|ntlm|sharedkey|sharedkeylite|key|jwt|dpop|splunk|hmac|plain|otp)\b[ ,]+/i.exec(
+      text.slice(value.start, value.start + 24),
+    );
+  if (scheme === null) return value;
+  const start = value.start + scheme[0].length;
+  if (value.quoted) return { ...value, start };
+  return valueAt(text, start, 'word') ?? value;
+}
+
+function trimEnd(text: string, end: number, floor: number): number {
+  while (end > floor && (text[end - 1] === '.' || text[end - 1] === '-')) end--;
+  return end;
+}
+
+/** The name with up to two words before it: `Shared Access Key : …`. */
+function fullName(text: string, from: number, to: number, floor: number): string {
+  const low = Math.max(floor, from - 40);
+  let first = from;
+  for (let word = 0; word < 2; word++) {
+    if (text[first - 1] !== ' ' || first - 2 < low || !is(text, first - 2, IDENT)) break;
+    first = skipBack(text, first - 1, IDENT, low);
+  }
+  return text.slice(first, to);
+}
+
+function separatorAt(text: string, from: number, after: number): Separator | undefined {
+  const at = skipGap(text, text[after] === ']' ? after + 1 : after);
+  switch (text[at]) {
+    case '=':
+      return { at: at + (text[at + 1] === '>' || text[at + 1] === '=' ? 2 : 1), sign: '=' };
+    case ':':
+      if (text[at + 1] === '=') return { at: at + 2, sign: '=' };
+      if (text[at + 1] === ':' || text.startsWith('://', at)) return undefined;
+      return { at: at + 1, sign: ':' };
+    case '>':
+      return text[from - 1] === '<' || text[from - 1] === ':' ? { at: at + 1, sign: '>' } : undefined;
+    case '|':
+      return at > after && text[at + 1] === ' ' ? { at: at + 1, sign: '|' } : undefined;
+    case '%':
+      return /^%3[ad]/i.test(text.slice(at, at + 3)) ? { at: at + 3, sign: '%' } : undefined;
+    case '\\':
+      return /^\\+u003[ad]/i.test(text.slice(at, at + 10))
+        ? { at: text.indexOf('u003', at) + 5, sign: '=' }
+        : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function styleOf(text: string, named: Named): Style {
+  const { from, separator } = named;
+  const before = text[from - 1];
+  if (separator.sign === '%' || before === '?' || before === '&' || before === '#') return 'query';
+  if (text.startsWith('&amp;', from - 5) || text.startsWith('u0026', from)) return 'query';
+  if (separator.sign !== ':' || named.json || !is(text, separator.at, 8)) return 'word';
+  const lead = text.startsWith('- ', from - 2) ? from - 2 : from;
+  return startsLine(text, lead) ? 'line' : 'word';
+}
+
+/** `password: |` or `>-`: the value is the next line. */
+function blockScalar(text: string, start: number): number | undefined {
+  const c = text[start];
+  if (c !== '|' && c !== '>') return undefined;
+  const eol = start + 1 + (text[start + 1] === '-' || text[start + 1] === '+' ? 1 : 0);
+  if (!isEol(text, eol) || eol >= text.length) return undefined;
+  return eol + (text[eol] === '\r' && text[eol + 1] === '\n' ? 2 : 1);
+}
+
+/** A key that a terminal or an editor has broken over lines goes on as long as whole lines are base64. */
+export function wrappedEnd(text: string, value: Value, end: number): number {
+  if (value.quoted || end - value.start < 24 || !is(text, end - 1, BASE64)) return end;
+  if (skip(text, value.start, BASE64, end) !== end) return end;
+  for (let lines = 0; lines < 128; lines++) {
+    let next = end;
+    if (text[next] === '\r') next++;
+    if (text[next] !== '\n') return end;
+    next = skip(text, next + 1, 8, next + 17);
+    let stop = skip(text, next, BASE64);
+    if (stop - next < 16) return end;
+    while (text[stop] === '=' && stop - next < 4096) stop++;
+    if (!isEol(text, stop) && !'"\';,'.includes(text[stop]!)) return end;
+    end = stop;
+    if (text[stop - 1] === '=') return end;
+  }
+  return end;
+}
+
+function flagValue(scan: Scan, to: number, meaning: KeyMeaning): boolean {
+  const { text } = scan;
+  if (!is(text, to, 8) || text[skipGap(text, to)] === '-') return false;
+  const value = valueAt(text, to, 'word');
+  return value !== undefined && takeValue(scan, value, meaning, false);
+}
+
+/** `"name": "DB_PASSWORD"`: the secret will be the `value` that follows. */
+function noteName(scan: Scan, from: number, to: number): boolean {
+  const { text } = scan;
+  let at = from;
+  while (at > 0 && '"\'`\\'.includes(text[at - 1]!)) at--;
+  at = skipBack(text, at, 8, Math.max(0, at - 16));
+  if (text[at - 1] !== ':' && text[at - 1] !== '=') return false;
+  const window = text.slice(Math.max(0, at - 24), at - 1);
+  if (!/(?:^|[^A-Za-z])(?:name|key|variable|setting|field|keyName)\\*["'`]?\s*$/i.test(window)) return false;
+  const meaning = keyMeaning(text.slice(from, to));
+  if (meaning === undefined) return false;
+  scan.named = { from: to, until: to + 400, meaning };
+  return true;
+}
+
+/** `value` behind a name that was noted, in the same object. */
+export const detectValue: Detector = (scan, start, end) => {
+  const { text, named } = scan;
+  if (named === undefined || start > named.until || start < scan.judged) return false;
+  if ((flagsAt(text, start - 1) & IDENT) !== 0 || (flagsAt(text, end) & IDENT) !== 0) return false;
+  const quote = quoteAt(text, end);
+  const separator = separatorAt(text, start, quote?.[0] ?? end);
+  if (separator === undefined) return false;
+  if (/(?:^|[^A-Za-z])(?:name|key)\\*["'`]?\s*[:=]/i.test(text.slice(named.from, start))) return false;
+  scan.named = undefined;
+  return secretBehind(scan, { from: start, separator, meaning: named.meaning, json: quote?.[2] === 34 });
+};
