@@ -9,45 +9,50 @@ import { CODES, messageOf, WritError } from '../core/index.ts';
  *    What is on disk after a failed flush is unknown, and going on would turn a doubt into a lie.
  */
 export class GroupCommit {
-  readonly #commit: (lines: readonly string[]) => Promise<void>;
-  readonly #maxLines: number;
-  readonly #maxBytes: number;
-  #waiting: Waiting[] = [];
+  readonly #commit: (batches: readonly Batch[]) => Promise<void>;
+  readonly #shared: boolean;
+  readonly #maxWaitingBytes: number;
+  #waiting: Batch[] = [];
   #waitingBytes = 0;
   #running: Promise<void> | null = null;
   #poison: WritError | null = null;
 
   constructor(options: {
-    readonly commit: (lines: readonly string[]) => Promise<void>;
-    /** 1 gives each line a flush of its own. */
-    readonly maxLines: number;
+    readonly commit: (batches: readonly Batch[]) => Promise<void>;
+    /** False gives each line a flush of its own. */
+    readonly shared: boolean;
     /** Lines waiting for the disk hold memory: beyond this, appends are refused. */
     readonly maxWaitingBytes?: number;
   }) {
     this.#commit = options.commit;
-    this.#maxLines = options.maxLines;
-    this.#maxBytes = options.maxWaitingBytes ?? 256 * 1024 * 1024;
+    this.#shared = options.shared;
+    this.#maxWaitingBytes = options.maxWaitingBytes ?? 256 * 1024 * 1024;
   }
 
   get poison(): WritError | null {
     return this.#poison;
   }
 
-  /** Throws before anything is queued when a line of this length cannot be taken. */
-  admit(bytes: number): void {
+  /** Room for a line of at most `bytes`: write it at `batch.used`, then `push` it in the same turn. */
+  reserve(bytes: number): Batch {
     if (this.#poison) throw this.#poison;
-    if (this.#waitingBytes + bytes > this.#maxBytes)
-      throw new WritError(CODES.storage_failed, `${this.#waitingBytes} bytes of records wait for the disk`, {
-        suggestion: 'await earlier appends before adding more',
-      });
+    if (this.#waitingBytes + bytes > this.#maxWaitingBytes) throw overwhelmed(this.#waitingBytes);
+    const last = this.#waiting.at(-1);
+    if (last && this.#shared && last.buffer.length - last.used >= bytes) return last;
+    return {
+      buffer: Buffer.allocUnsafeSlow(this.#shared ? Math.max(bytes, capacityAfter(last)) : bytes),
+      used: 0,
+      waiters: [],
+    };
   }
 
-  /** Resolves to `receipt` when the line is durable. */
-  add<T>(line: string, receipt: T): Promise<T> {
+  /** Takes the line that was written into a reserved batch. Resolves to `receipt` when it is durable. */
+  push<T>(batch: Batch, bytes: number, receipt: T): Promise<T> {
     return new Promise((resolve, reject) => {
-      if (this.#poison) return reject(this.#poison);
-      this.#waiting.push({ line, resolve: () => resolve(receipt), reject });
-      this.#waitingBytes += line.length;
+      if (batch.waiters.length === 0) this.#waiting.push(batch);
+      batch.used += bytes;
+      this.#waitingBytes += bytes;
+      batch.waiters.push({ receipt, resolve: resolve as (receipt: unknown) => void, reject });
       this.#running ??= this.#run();
     });
   }
@@ -59,45 +64,59 @@ export class GroupCommit {
 
   async #run(): Promise<void> {
     // One turn of the loop, so that appends made together land in one batch.
-    await new Promise(setImmediate);
+    if (this.#shared) await new Promise(setImmediate);
     while (this.#waiting.length > 0) {
-      const batch = this.#take();
+      const batches = this.#waiting.splice(0, this.#shared ? MAX_BATCHES_A_FLUSH : 1);
       try {
-        await this.#commit(batch.map((w) => w.line));
+        await this.#commit(batches);
       } catch (error) {
-        this.#fail(error, batch);
+        this.#fail(error, batches);
         break;
       }
-      for (const { line, resolve } of batch) {
-        this.#waitingBytes -= line.length;
-        resolve();
+      for (const { used, waiters } of batches) {
+        this.#waitingBytes -= used;
+        for (const waiter of waiters) waiter.resolve(waiter.receipt);
       }
     }
     this.#running = null;
   }
 
-  #take(): Waiting[] {
-    if (this.#waiting.length <= this.#maxLines) {
-      const all = this.#waiting;
-      this.#waiting = [];
-      return all;
-    }
-    return this.#waiting.splice(0, this.#maxLines);
-  }
-
-  #fail(error: unknown, batch: readonly Waiting[]): void {
-    this.#poison = poisoned(error);
-    for (const { reject } of batch) reject(this.#poison);
-    for (const { reject } of this.#waiting) reject(this.#poison);
+  #fail(error: unknown, batches: readonly Batch[]): void {
+    const poison = poisoned(error);
+    this.#poison = poison;
+    for (const { waiters } of [...batches, ...this.#waiting])
+      for (const { reject } of waiters) reject(poison);
     this.#waiting = [];
     this.#waitingBytes = 0;
   }
 }
 
-interface Waiting {
-  readonly line: string;
-  readonly resolve: () => void;
+/** Lines that go to the disk together. */
+export interface Batch {
+  readonly buffer: Buffer;
+  used: number;
+  readonly waiters: Waiter[];
+}
+
+interface Waiter {
+  readonly receipt: unknown;
+  readonly resolve: (receipt: unknown) => void;
   readonly reject: (error: WritError) => void;
+}
+
+/** Batches grow while they pile up, and what has piled up shares a flush; few bytes are held when there is little to do. */
+const MIN_BATCH_BYTES = 16 * 1024;
+const MAX_BATCH_BYTES = 1024 * 1024;
+const MAX_BATCHES_A_FLUSH = 16;
+
+function capacityAfter(last: Batch | undefined): number {
+  return last ? Math.min(last.buffer.length * 2, MAX_BATCH_BYTES) : MIN_BATCH_BYTES;
+}
+
+function overwhelmed(bytes: number): WritError {
+  return new WritError(CODES.storage_failed, `${bytes} bytes of records wait for the disk`, {
+    suggestion: 'await earlier appends before adding more',
+  });
 }
 
 function poisoned(error: unknown): WritError {
@@ -107,5 +126,6 @@ function poisoned(error: unknown): WritError {
       inner?.suggestion ??
       'free space or mend the disk, then start again: opening checks what was written and goes on from there',
     cause: error,
+    ...(inner ? { exit: inner.exit, context: inner.context } : {}),
   });
 }

@@ -1,9 +1,10 @@
 import { basename, dirname } from 'node:path';
 import { type Clock, CODES, type Digest, EXIT, messageOf, WritError } from '../core/index.ts';
+import { FastEncoderV1, roomFor, writeRecord } from './encode-fast.ts';
 import { type FilePort, systemFiles } from './file-port.ts';
-import { GroupCommit } from './group-commit.ts';
+import { type Batch, GroupCommit } from './group-commit.ts';
 import { type FileLock, lockFile } from './lock.ts';
-import { encodeRecordV1, MAX_LINE_BYTES, RESERVED_V1 } from './record-v1.ts';
+import { MAX_LINE_BYTES, RESERVED_V1 } from './record-v1.ts';
 import { type Recovered, recover, type Tear } from './recover.ts';
 import { TORN_TAIL_EVENT } from './scan.ts';
 import { createSegment, type SegmentFile, type Standing } from './segment-file.ts';
@@ -17,8 +18,6 @@ export interface JournalInternals {
   readonly lockWaitMs?: number;
 }
 
-/** Lines of one flush: enough to make its cost vanish, few enough that a crash tears little. */
-const MAX_BATCH_LINES = 8192;
 const DEFAULT_ROTATE_BYTES = 256 * 1024 * 1024;
 
 export async function openJournal(
@@ -61,6 +60,7 @@ class FileJournal implements Journal {
   readonly #clock: Clock;
   readonly #lock: FileLock;
   readonly #queue: GroupCommit;
+  readonly #encoder = new FastEncoderV1();
   readonly #checkpointEvery: number;
   readonly #rotateBytes: number;
   #segment: SegmentFile;
@@ -70,6 +70,8 @@ class FileJournal implements Journal {
   #nextSequence: number;
   #lastHash: string;
   #sinceCheckpoint = 0;
+  #nowMs = Number.NaN;
+  #nowText = '';
   #recovery: Recovery | null = null;
   #closing: Promise<void> | null = null;
 
@@ -86,8 +88,8 @@ class FileJournal implements Journal {
     this.#checkpointEvery = Math.max(1, options.checkpointEvery ?? 1);
     this.#rotateBytes = options.rotateBytes ?? DEFAULT_ROTATE_BYTES;
     this.#queue = new GroupCommit({
-      commit: (lines) => this.#commit(lines),
-      maxLines: options.flush === 'each' ? 1 : MAX_BATCH_LINES,
+      commit: (batches) => this.#commit(batches),
+      shared: options.flush !== 'each',
     });
     const tear = found.tears.at(-1);
     if (tear || found.adopted > 0) this.#recovery = { torn: tear ?? null, adopted: found.adopted };
@@ -127,14 +129,16 @@ class FileJournal implements Journal {
   append(entry: JournalEntry): Promise<Appended> {
     try {
       if (this.#closing) throw closed(this.path);
-      this.#queue.admit(0);
       const sequence = this.#nextSequence;
       const timestamp = this.#timestampOf(entry);
-      const { line, hash } = encode(this.path, entry, sequence, timestamp, this.#lastHash);
-      this.#queue.admit(line.length);
+      const body = this.#bodyOf(entry, sequence, timestamp);
+      const batch = this.#queue.reserve(roomFor(body));
+      const { hash, bytes } = writeRecord(batch.buffer, batch.used, body);
+      if (bytes > MAX_LINE_BYTES)
+        throw refused(this.path, `the record is longer than ${MAX_LINE_BYTES} bytes`);
       this.#nextSequence = sequence + 1;
       this.#lastHash = hash;
-      return this.#queue.add(line, { sequence, hash: hash as Digest, timestamp });
+      return this.#queue.push(batch, bytes, { sequence, hash: hash as Digest, timestamp });
     } catch (error) {
       return Promise.reject(error);
     }
@@ -164,18 +168,19 @@ class FileJournal implements Journal {
     }
   }
 
-  async #commit(lines: readonly string[]): Promise<void> {
+  async #commit(batches: readonly Batch[]): Promise<void> {
     if (this.#segment.bytes >= this.#rotateBytes) await this.#rotate();
-    await this.#segment.append(Buffer.from(lines.join('')));
-    const last = lines.at(-1) ?? '';
+    await this.#segment.append(batches.map(({ buffer, used }) => buffer.subarray(0, used)));
+    const { buffer, used } = batches.at(-1)!;
+    const lines = batches.reduce((sum, batch) => sum + batch.waiters.length, 0);
     this.#standing = {
       ...this.#standing,
-      count: this.#standing.count + lines.length,
-      // `"hash":"<64>"}` and LF end every line.
-      head: last.slice(-67, -3),
+      count: this.#standing.count + lines,
+      // Every line ends with its hash, a quotation mark, a brace and LF.
+      head: buffer.toString('latin1', used - 67, used - 3),
       bytes: this.#segment.bytes,
     };
-    this.#sinceCheckpoint += lines.length;
+    this.#sinceCheckpoint += lines;
     if (this.#sinceCheckpoint >= this.#checkpointEvery) await this.#writeCheckpoint(false);
   }
 
@@ -207,11 +212,31 @@ class FileJournal implements Journal {
     this.#standing = next;
   }
 
+  /** The time as text, made once a millisecond. */
+  #now(): string {
+    const ms = this.#clock.now().getTime();
+    if (ms !== this.#nowMs) {
+      this.#nowMs = ms;
+      this.#nowText = new Date(ms).toISOString();
+    }
+    return this.#nowText;
+  }
+
+  #bodyOf(entry: JournalEntry, sequence: number, timestamp: string): string {
+    for (const name of RESERVED_V1)
+      if (Object.hasOwn(entry, name)) throw refused(this.path, `"${name}" is written by the journal itself`);
+    try {
+      return this.#encoder.body(entry, sequence, timestamp, this.#lastHash);
+    } catch (error) {
+      throw refused(this.path, messageOf(error));
+    }
+  }
+
   #timestampOf(entry: JournalEntry): string {
     const given = entry.timestamp;
     if (given === undefined) {
       if (this.#options.timestamps === 'require') throw refused(this.path, 'the entry has no "timestamp"');
-      return this.#clock.now().toISOString();
+      return this.#now();
     }
     if (typeof given !== 'string' || !ISO.test(given) || Number.isNaN(Date.parse(given)))
       throw refused(this.path, '"timestamp" is not an ISO 8601 time such as 2026-01-15T14:30:00.000Z');
@@ -220,19 +245,6 @@ class FileJournal implements Journal {
 }
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
-
-function encode(path: string, entry: JournalEntry, sequence: number, timestamp: string, before: string) {
-  for (const name of RESERVED_V1)
-    if (Object.hasOwn(entry, name)) throw refused(path, `"${name}" is written by the journal itself`);
-  try {
-    const encoded = encodeRecordV1(entry, sequence, timestamp, before);
-    if (encoded.line.length * 3 <= MAX_LINE_BYTES || Buffer.byteLength(encoded.line) <= MAX_LINE_BYTES)
-      return encoded;
-  } catch (error) {
-    throw refused(path, messageOf(error));
-  }
-  throw refused(path, `the record is longer than ${MAX_LINE_BYTES} bytes`);
-}
 
 function refused(path: string, what: string): WritError {
   return new WritError(CODES.invalid_input, `${basename(path)}: a record was refused: ${what}`, {

@@ -30,13 +30,15 @@ export class SegmentFile {
   }
 
   /** Adds data and waits until the disk has it. */
-  async append(data: Uint8Array): Promise<void> {
+  async append(pieces: readonly Uint8Array[]): Promise<void> {
     this.#checkUndisturbed();
-    for (let done = 0; done < data.length; ) {
-      const n = await this.#file.append(done === 0 ? data : data.subarray(done));
-      if (n <= 0) throw new Error(`${this.path}: the disk took no more bytes`);
-      done += n;
-      this.#bytes += n;
+    for (const piece of pieces) {
+      for (let done = 0; done < piece.length; ) {
+        const n = await this.#file.append(done === 0 ? piece : piece.subarray(done));
+        if (n <= 0) throw new Error(`${this.path}: the disk took no more bytes`);
+        done += n;
+        this.#bytes += n;
+      }
     }
     await this.#file.datasync();
   }
