@@ -1,4 +1,4 @@
-import type { Action, Decision, Digest, Evaluation, Writ } from '../core/index.ts';
+import type { Action, AggregationMethod, Decision, Digest, Evaluation, Writ } from '../core/index.ts';
 
 /** Judges an action. A throw, a rejection or no answer in time is a denial. */
 export interface Evaluator {
@@ -20,7 +20,12 @@ export interface AuthorizeRequest {
    * `park`: leave a durable request and answer `waiting`. `never`: deny.
    */
   readonly whenApprovalNeeded: 'ask' | 'park' | 'never';
+  /** Role asked for when no rule names one. Two rules that name different roles deny. */
   readonly requiredRole?: string;
+  /** How evaluations become a decision. Default `most_restrictive`. */
+  readonly aggregation?: AggregationMethod;
+  /** Gives up asking: denied by nobody. */
+  readonly signal?: AbortSignal;
   /** Life of an approval request and of the approval itself. Default 4 h. */
   readonly expiresInMs?: number;
   readonly modifiable?: boolean;
@@ -84,7 +89,10 @@ export interface ApprovalRecord {
   readonly flight_id: string | null;
   readonly workflow_id: string | null;
   readonly step_id: string | null;
+  /** Why a person is needed: the rule's words. */
   readonly reason: string;
+  /** Why it is wanted: the caller's words, redacted. Hostile text. */
+  readonly reasoning: string;
   readonly required_role: string | null;
   readonly plan_token_hash: string | null;
   readonly action_digest: string;
@@ -95,31 +103,77 @@ export interface ApprovalRecord {
   readonly status: ApprovalStatus;
   readonly approver: string | null;
   readonly approver_role: string | null;
+  /** OS user who typed the approver's name, when nothing vouches for it. */
+  readonly asserted_by: string | null;
   readonly response_reason: string | null;
   readonly responded_at: string | null;
   /** The action in full, as redacted JSON text, for the person who decides. */
   readonly action_json: string;
 }
 
+/** The checks an approval can fail, when it is given and again when it is used. */
+export type ApprovalCheck =
+  | 'unknown'
+  | 'expired'
+  | 'used'
+  | 'answered'
+  | 'role'
+  | 'self'
+  | 'token'
+  | 'malformed'
+  | 'action'
+  | 'policy'
+  | 'requester';
+
 export type RespondResult =
   | { readonly ok: true; readonly approval: ApprovalRecord }
-  | {
-      readonly ok: false;
-      readonly check: 'unknown' | 'expired' | 'used' | 'answered' | 'role' | 'self' | 'token' | 'malformed';
-      readonly message: string;
-    };
+  | { readonly ok: false; readonly check: ApprovalCheck; readonly message: string };
+
+export interface ApprovalResponse {
+  readonly approved: boolean;
+  readonly approver: string;
+  readonly role?: string;
+  readonly reason?: string;
+  /** When given it must be the token of the request. */
+  readonly planTokenHash?: string;
+  /** OS user behind the answer, recorded beside the name it gave. */
+  readonly assertedBy?: string;
+}
 
 export interface ApprovalQueue {
   list(filter?: { readonly status?: ApprovalStatus }): readonly ApprovalRecord[];
   get(approvalId: string): ApprovalRecord | undefined;
-  respond(
-    approvalId: string,
-    response: {
-      readonly approved: boolean;
-      readonly approver: string;
-      readonly role?: string;
-      readonly reason?: string;
-      readonly planTokenHash?: string;
-    },
-  ): RespondResult;
+  /** A person's answer. Resolves when it, or its refusal, is stored and recorded. */
+  respond(approvalId: string, response: ApprovalResponse): Promise<RespondResult>;
+}
+
+/** What an approval is bound to. Every part is derived again when the approval is used. */
+export interface Binding {
+  readonly actionDigest: Digest;
+  readonly policyDigest: Digest;
+  readonly planTokenHash: string | null;
+  readonly requester: string;
+  readonly requiredRole: string | null;
+}
+
+export interface ParkRequest extends Binding {
+  readonly subject: ApprovalSubject;
+  readonly action: Action;
+  readonly reason: string;
+  readonly reasoning: string;
+  readonly expiresInMs: number;
+}
+
+export type UseResult =
+  | { readonly kind: 'approved'; readonly approval: GivenApproval; readonly expiresAt: Date }
+  | { readonly kind: 'waiting' }
+  | { readonly kind: 'rejected'; readonly approval: GivenApproval }
+  | { readonly kind: 'refused'; readonly check: ApprovalCheck; readonly message: string };
+
+/** The queue as authority sees it: requests are left and approvals used up here. */
+export interface DurableApprovalQueue extends ApprovalQueue {
+  park(request: ParkRequest): Promise<ApprovalRecord>;
+  /** Takes the single use, in one transaction, if every check holds. */
+  use(approvalId: string, binding: Binding): Promise<UseResult>;
+  close(): void;
 }

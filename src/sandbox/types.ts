@@ -31,14 +31,17 @@ export interface Limits {
   readonly cpuSeconds?: number;
 }
 
-/** How far the child is shut in. `none` still has its own process group, environment and limits. */
+/**
+ * How far the child is shut in. `none` still has its own process group, environment and limits, and carries
+ * `WRIT_RUN` so that what it leaves behind can be found.
+ */
 export type Profile =
   | { readonly kind: 'none' }
   | {
       readonly kind: 'bubblewrap';
-      /** Paths the child may write; all else is read-only. */
+      /** Paths the child may write; all else is read-only. Real paths: one that goes through a symlink is refused. */
       readonly writable?: readonly string[];
-      /** Paths re-bound read-only over a writable parent. */
+      /** Paths shown read-only over a writable or masked parent. */
       readonly readonly?: readonly string[];
       /** Paths that must look empty to the child (state, keys, sockets). */
       readonly masked?: readonly string[];
@@ -55,13 +58,40 @@ export type RunOutcome =
     }
   | { readonly kind: 'timeout'; readonly output: Output; readonly durationMs: number }
   | { readonly kind: 'aborted'; readonly output: Output; readonly durationMs: number }
-  /** The program does not exist (127) or cannot be executed (126). */
-  | {
-      readonly kind: 'not_started';
-      readonly exitCode: 126 | 127;
-      readonly reason: string;
-      readonly durationMs: number;
-    };
+  | NotStarted;
+
+/** The program does not exist (127) or cannot be executed (126). */
+export interface NotStarted {
+  readonly kind: 'not_started';
+  readonly exitCode: 126 | 127;
+  readonly reason: string;
+  readonly durationMs: number;
+}
+
+/**
+ * Stages joined by pipes. `outcome` is the last stage's, with its stdout and the stderr of all stages in
+ * order; `stages` has each one's own. When one stage cannot start, none does and `stages` is empty.
+ */
+export interface PipelineOutcome {
+  readonly outcome: RunOutcome;
+  readonly stages: readonly StageOutcome[];
+}
+
+export interface StageOutcome {
+  readonly argv: readonly string[];
+  /** 128 + n when a signal ended it. */
+  readonly exitCode: number;
+  readonly signal: NodeJS.Signals | null;
+  readonly stderr: Uint8Array;
+  readonly stderrBytes: number;
+  readonly stderrTruncated: boolean;
+}
+
+/** A process that stays has no timeout and its streams are the caller's to read. */
+export type StartSpec = Omit<RunSpec, 'timeoutMs' | 'stdin' | 'onStderr'>;
+
+/** A program on the person's own terminal: nothing is captured, nothing times out. */
+export type InteractiveSpec = Pick<RunSpec, 'argv' | 'env' | 'cwd' | 'profile' | 'limits'>;
 
 export interface Output {
   readonly stdout: Uint8Array;

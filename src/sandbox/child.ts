@@ -1,0 +1,166 @@
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { messageOf } from '../core/index.ts';
+import { STATUS_FD } from './bubblewrap.ts';
+import { withoutLeaks } from './leaked-fds.ts';
+import { whileLive } from './live.ts';
+import type { Launch } from './plan-launch.ts';
+import { descendants, isAlive, isGroupAlive, marked, signalTo } from './process-tree.ts';
+import type { NotStarted } from './types.ts';
+
+/**
+ * One started process and everything it may have left behind.
+ *
+ * K1 TERM goes to the whole group first; what has not gone after the grace is killed.
+ * K2 When the process has ended, what remains of its group, its marked descendants and its pid namespace
+ *    is killed before the run is called ended.
+ */
+export interface Child {
+  readonly process: ChildProcess;
+  readonly pid: number;
+  readonly exited: Promise<Exit>;
+  /** TERM to all of it, KILL to what remains after the grace. */
+  terminate(graceMs: number): Promise<void>;
+  /** Ends leftovers of a process that has exited, and waits until its streams are closed. */
+  cleanUp(): Promise<void>;
+  killNow(): void;
+  /** How many processes belong to it right now. */
+  population(): number;
+  /** False when bubblewrap ended before it could start the program. */
+  setUp(): boolean;
+}
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export type Spawned =
+  | { readonly ok: true; readonly child: Child }
+  | { readonly ok: false; readonly failure: Promise<Omit<NotStarted, 'durationMs'>> };
+
+const STREAM_GRACE_MS = 500;
+const POLL_MS = 10;
+const SWEEPS = 10;
+
+/** On a terminal the child stays in our session and group: job control belongs to the person there. */
+type Session = 'own' | 'terminal';
+type Stdio = readonly ('ignore' | 'pipe' | 'inherit' | number)[];
+
+export function spawnChild(launch: Launch, mark: string, stdio: Stdio, session: Session = 'own'): Spawned {
+  const streams: StdioOptions = [
+    ...withoutLeaks<Stdio[number]>(launch.contained ? [...stdio, 'pipe'] : stdio),
+  ];
+  const { file, args, argv0, cwd, env } = launch;
+  let child: ChildProcess;
+  try {
+    child = spawn(file, args, { argv0, cwd, env, stdio: streams, detached: session === 'own', shell: false });
+  } catch (error) {
+    return { ok: false, failure: Promise.resolve(spawnFailure(error)) };
+  }
+  const failed = new Promise<Error>((resolve) => child.once('error', resolve));
+  const { pid } = child;
+  if (pid === undefined) return { ok: false, failure: failed.then(spawnFailure) };
+  return { ok: true, child: track(child, pid, mark, launch.contained, session === 'own') };
+}
+
+function track(child: ChildProcess, pid: number, mark: string, contained: boolean, ownGroup: boolean): Child {
+  const startedAt = performance.now();
+  const report = contained ? readStatus(child.stdio[STATUS_FD] as Readable) : undefined;
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const exited = new Promise<Exit>((resolve) =>
+    child.once('exit', (code, signal) => resolve({ code, signal })),
+  );
+  child.on('error', () => {});
+
+  const killNow = () => {
+    signalTo(pid, 'SIGKILL', ownGroup);
+    // The init of the pid namespace: with it goes everything inside.
+    if (report?.initPid) signalTo(report.initPid, 'SIGKILL');
+  };
+  const release = whileLive(killNow);
+
+  const sweep = () => {
+    for (let round = 0; round < SWEEPS; round++) {
+      const left = marked(mark, pid, performance.now() - startedAt);
+      if (left.length === 0) return;
+      for (const stray of left) signalTo(stray, 'SIGKILL');
+    }
+  };
+
+  const terminate = async (graceMs: number) => {
+    const attached = contained ? [] : descendants(pid);
+    if (report?.initPid) signalTo(report.initPid, 'SIGTERM', true);
+    else signalTo(pid, 'SIGTERM', ownGroup);
+    for (const stray of attached) signalTo(stray, 'SIGTERM');
+    const until = performance.now() + graceMs;
+    const alive = () =>
+      (report?.initPid ? isAlive(report.initPid) : ownGroup ? isGroupAlive(pid) : isAlive(pid)) ||
+      attached.some(isAlive);
+    while (performance.now() < until && alive()) await delay(POLL_MS);
+    for (const stray of [...attached, ...(contained ? [] : descendants(pid))]) signalTo(stray, 'SIGKILL');
+    killNow();
+  };
+
+  const cleanUp = async () => {
+    await exited;
+    if (ownGroup) killNow();
+    if (!contained) sweep();
+    const until = performance.now() + STREAM_GRACE_MS;
+    while (report?.initPid && isAlive(report.initPid) && performance.now() < until) await delay(1);
+    // Whoever still holds our pipes is out of reach (process-tree P3): do not wait for it.
+    await Promise.race([closed, delay(STREAM_GRACE_MS, undefined, { ref: false })]);
+    for (const stream of child.stdio) stream?.destroy();
+    release();
+  };
+
+  return {
+    process: child,
+    pid,
+    exited,
+    terminate,
+    cleanUp,
+    killNow,
+    population: () => {
+      // bubblewrap itself and its init are not the program's.
+      if (contained) return Math.max(0, descendants(pid).length - 1);
+      return new Set([pid, ...descendants(pid), ...marked(mark, pid, performance.now() - startedAt)]).size;
+    },
+    setUp: () => report === undefined || report.finished,
+  };
+}
+
+interface StatusReport {
+  initPid?: number;
+  /** bubblewrap reports an exit code only for a program it got as far as starting. */
+  finished: boolean;
+}
+
+function readStatus(stream: Readable): StatusReport {
+  const report: StatusReport = { finished: false };
+  let text = '';
+  stream.on('data', (chunk: Buffer) => {
+    if (text.length > 4096) return;
+    text += chunk.toString('latin1');
+    const init = /"child-pid": *(\d+)/.exec(text)?.[1];
+    if (init !== undefined) report.initPid = Number(init);
+    if (/"exit-code": *\d+/.test(text)) report.finished = true;
+  });
+  stream.on('error', () => {});
+  return report;
+}
+
+function spawnFailure(error: unknown): Omit<NotStarted, 'durationMs'> {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const reasons: Record<string, string> = {
+    ENOENT: 'the program or its interpreter does not exist',
+    E2BIG: 'the argument list is too long for this system',
+    EACCES: 'permission denied',
+  };
+  return {
+    kind: 'not_started',
+    exitCode: code === 'ENOENT' ? 127 : 126,
+    reason: reasons[code] ?? messageOf(error),
+  };
+}

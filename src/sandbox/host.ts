@@ -1,0 +1,123 @@
+import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { bubblewrapArgs } from './bubblewrap.ts';
+import { Capture } from './capture.ts';
+import { spawnChild } from './child.ts';
+import type { Look } from './mounts.ts';
+import { newMark } from './process-tree.ts';
+import { resolveProgram } from './resolve-program.ts';
+
+/** What this machine offers and what on it must be hidden. */
+export type BubblewrapState =
+  | { readonly available: true; readonly path: string; readonly disableUserns: boolean }
+  | { readonly available: false; readonly reason: string };
+
+const PROBE_MS = 5000;
+let probed: Promise<BubblewrapState> | undefined;
+
+/** Whether bubblewrap really works here, in the hardened form; tried once a process. */
+export function bubblewrapAvailable(): Promise<BubblewrapState> {
+  probed ??= probe();
+  return probed;
+}
+
+async function probe(): Promise<BubblewrapState> {
+  const path = resolveProgram('bwrap');
+  const yes = resolveProgram('true');
+  if (path === undefined) return { available: false, reason: 'bwrap is not installed' };
+  if (yes === undefined) return { available: false, reason: 'there is no program `true` to try it with' };
+  let reason = '';
+  for (const disableUserns of [true, false]) {
+    const args = bubblewrapArgs({ mounts: [], network: 'none', cwd: '/', disableUserns, command: [yes] });
+    const result = await tryOnce(path, args);
+    if (result === undefined) return { available: true, path, disableUserns };
+    reason = result;
+  }
+  return { available: false, reason };
+}
+
+/** Undefined when it worked, else why not. A fixed command without effect: the one start without a writ. */
+async function tryOnce(path: string, args: readonly string[]): Promise<string | undefined> {
+  const launch = { ok: true, file: path, args, argv0: 'bwrap', env: {}, cwd: '/', contained: true } as const;
+  const spawned = spawnChild(launch, newMark(), ['ignore', 'ignore', 'pipe']);
+  if (!spawned.ok) return (await spawned.failure).reason;
+  const { child } = spawned;
+  const stderr = new Capture(500);
+  child.process.stderr?.on('data', stderr.push);
+  const timer = setTimeout(child.killNow, PROBE_MS);
+  const { code, signal } = await child.exited;
+  clearTimeout(timer);
+  await child.cleanUp();
+  if (code === 0) return undefined;
+  return Buffer.from(stderr.bytes()).toString('utf8').trim() || `bwrap ended with ${code ?? signal}`;
+}
+
+export const lookOnDisk: Look = (path) => {
+  try {
+    const real = realpathSync(path);
+    return { real, file: !statSync(real).isDirectory() };
+  } catch {
+    return undefined;
+  }
+};
+
+const HIDDEN_ALWAYS = ['/tmp', '/var/tmp', '/run', '/var/run'];
+/** Readable to a child that is root on the host, capabilities or not. */
+const HIDDEN_SECRETS = ['/etc/shadow', '/etc/shadow-', '/etc/gshadow', '/etc/gshadow-', '/etc/ssl/private'];
+const HIDDEN_IN_HOME = [
+  '.ssh',
+  '.gnupg',
+  '.aws',
+  '.azure',
+  '.kube',
+  '.docker',
+  '.config/gcloud',
+  '.config/gh',
+  '.netrc',
+  '.git-credentials',
+  '.npmrc',
+  '.pypirc',
+  '.vault-token',
+];
+
+/** Paths hidden from every shut-in child unless the caller names them: scratch, sockets, credentials. */
+export function hostMasks(): readonly string[] {
+  const home = userInfo().homedir;
+  return [
+    ...HIDDEN_ALWAYS,
+    ...HIDDEN_SECRETS,
+    ...sshHostKeys(),
+    ...HIDDEN_IN_HOME.map((name) => join(home, name)),
+    ...listeningSockets(),
+  ];
+}
+
+function sshHostKeys(): readonly string[] {
+  try {
+    return readdirSync('/etc/ssh')
+      .filter((name) => name.startsWith('ssh_host_') && !name.endsWith('.pub'))
+      .map((name) => join('/etc/ssh', name));
+  } catch {
+    return [];
+  }
+}
+
+/** Unix sockets bound to a path: no network namespace keeps a child away from those. */
+export function listeningSockets(table: string = readTable()): readonly string[] {
+  const paths = new Set<string>();
+  for (const line of table.split('\n').slice(1)) {
+    // Num RefCount Protocol Flags Type St Inode Path
+    const at = line.indexOf(' /');
+    if (at !== -1) paths.add(line.slice(at + 1));
+  }
+  return [...paths];
+}
+
+function readTable(): string {
+  try {
+    return readFileSync('/proc/net/unix', 'utf8');
+  } catch {
+    return '';
+  }
+}

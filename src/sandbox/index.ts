@@ -1,0 +1,19 @@
+/** Process execution has one door: this one. Every call takes a writ. */
+export { baseEnvironment, SYSTEM_PATH } from './environment.ts';
+export { type BubblewrapState, bubblewrapAvailable } from './host.ts';
+export { resolveProgram } from './resolve-program.ts';
+export { run, runPipeline } from './run.ts';
+export { runInteractive, start } from './start.ts';
+export type {
+  InteractiveSpec,
+  Limits,
+  NotStarted,
+  Output,
+  PipelineOutcome,
+  Profile,
+  RunningProcess,
+  RunOutcome,
+  RunSpec,
+  StageOutcome,
+  StartSpec,
+} from './types.ts';

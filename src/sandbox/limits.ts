@@ -1,0 +1,35 @@
+import { resolveProgram } from './resolve-program.ts';
+import type { Limits } from './types.ts';
+
+export const DEFAULT_MAX_OUTPUT = 10 * 1024 * 1024;
+
+/**
+ * The kernel's limits on a child, set by `prlimit` (util-linux), which then becomes the program.
+ * `memoryBytes` bounds private writable memory (RLIMIT_DATA): address space (RLIMIT_AS) would refuse
+ * every runtime that reserves more than it uses.
+ * RLIMIT_NPROC counts per user and spares root; it goes in only where a user namespace gives it a count of its
+ * own. The watcher in `watch-processes.ts` bounds the rest.
+ */
+export function limitArgs(limits: Limits, ownUserNamespace: boolean): readonly string[] {
+  const args: string[] = [];
+  if (limits.memoryBytes !== undefined) args.push(`--data=${whole(limits.memoryBytes)}`);
+  if (limits.fileBytes !== undefined) args.push(`--fsize=${whole(limits.fileBytes)}`);
+  if (limits.cpuSeconds !== undefined) args.push(`--cpu=${whole(limits.cpuSeconds)}`);
+  if (limits.processes !== undefined && ownUserNamespace) args.push(`--nproc=${whole(limits.processes)}`);
+  return args.length === 0 ? [] : ['--core=0', ...args];
+}
+
+/** The words to put before a command so that it runs under `limits`; undefined when that is impossible. */
+export function limitPrefix(
+  limits: Limits | undefined,
+  ownUserNamespace: boolean,
+): readonly string[] | undefined {
+  const args = limits === undefined ? [] : limitArgs(limits, ownUserNamespace);
+  if (args.length === 0) return [];
+  const prlimit = resolveProgram('prlimit');
+  return prlimit === undefined ? undefined : [prlimit, ...args, '--'];
+}
+
+function whole(n: number): number {
+  return Math.max(0, Math.ceil(n));
+}

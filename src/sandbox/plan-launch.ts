@@ -1,0 +1,92 @@
+import { statSync } from 'node:fs';
+import { CODES, WritError } from '../core/index.ts';
+import { bubblewrapArgs } from './bubblewrap.ts';
+import { bubblewrapAvailable, hostMasks, lookOnDisk } from './host.ts';
+import { limitPrefix } from './limits.ts';
+import { planMounts } from './mounts.ts';
+import { RUN_MARK } from './process-tree.ts';
+import { lookUpProgram } from './resolve-program.ts';
+import type { NotStarted, RunSpec } from './types.ts';
+
+/** What is handed to the kernel. */
+export interface Launch {
+  readonly ok: true;
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly argv0: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  /** Shut in by bubblewrap: it reports on the status descriptor and its pid namespace ends with it. */
+  readonly contained: boolean;
+}
+export type LaunchPlan = Launch | { readonly ok: false; readonly failure: Omit<NotStarted, 'durationMs'> };
+
+type Launchable = Pick<RunSpec, 'argv' | 'env' | 'cwd' | 'limits' | 'profile'>;
+
+/**
+ * From a spec to the words that will be executed. A bad program or path is a value; a machine that cannot
+ * give the isolation or the limits asked for is an error: less protection than asked for is never given.
+ */
+export async function planLaunch(
+  spec: Launchable,
+  argv: readonly string[],
+  mark: string,
+): Promise<LaunchPlan> {
+  const [word, ...rest] = argv;
+  if (word === undefined) return cannot(127, 'there is no program to run');
+  const folder = folderProblem(spec.cwd);
+  if (folder !== undefined) return cannot(126, folder);
+  if (argv.some((arg) => arg.includes('\0'))) return cannot(126, `${word}: an argument holds a NUL byte`);
+  const nul = Object.entries(spec.env).find(([name, value]) => `${name}${value}`.includes('\0'));
+  if (nul !== undefined) return cannot(126, `${word}: an environment variable holds a NUL byte`);
+  const program = lookUpProgram(word, spec.cwd, spec.env.PATH);
+  if (!program.ok) return cannot(program.exitCode, program.reason);
+  const profile = spec.profile ?? { kind: 'none' };
+  const prefix = limitPrefix(spec.limits, profile.kind === 'bubblewrap');
+  if (prefix === undefined)
+    throw unavailable('prlimit is not installed, so limits cannot be set', 'util-linux');
+
+  if (profile.kind === 'none') {
+    // The mark lets the clean-up find descendants that left the process group.
+    const env = { ...spec.env, [RUN_MARK]: mark };
+    const [file, ...before] = prefix;
+    if (file === undefined)
+      return { ok: true, file: program.path, args: rest, argv0: word, env, cwd: spec.cwd, contained: false };
+    const args = [...before, program.path, ...rest];
+    return { ok: true, file, args, argv0: file, env, cwd: spec.cwd, contained: false };
+  }
+
+  const bubblewrap = await bubblewrapAvailable();
+  if (!bubblewrap.available)
+    throw unavailable(`bubblewrap does not work here: ${bubblewrap.reason}`, 'bubblewrap');
+  const wanted = { profile, cwd: spec.cwd, program: program.path, hostMasks: hostMasks() };
+  const plan = planMounts(wanted, lookOnDisk);
+  if (!plan.ok) return cannot(126, plan.reason);
+  const args = bubblewrapArgs({
+    mounts: plan.mounts,
+    network: profile.network,
+    cwd: plan.cwd,
+    disableUserns: bubblewrap.disableUserns,
+    command: [...prefix, program.path, ...rest],
+  });
+  return { ok: true, file: bubblewrap.path, args, argv0: 'bwrap', env: spec.env, cwd: '/', contained: true };
+}
+
+function folderProblem(cwd: string): string | undefined {
+  if (!cwd.startsWith('/') || cwd.includes('\0')) return `${JSON.stringify(cwd)}: not an absolute folder`;
+  try {
+    return statSync(cwd).isDirectory() ? undefined : `${cwd}: not a folder`;
+  } catch {
+    return `${cwd}: no such folder`;
+  }
+}
+
+function cannot(exitCode: 126 | 127, reason: string): LaunchPlan {
+  return { ok: false, failure: { kind: 'not_started', exitCode, reason } };
+}
+
+function unavailable(message: string, debianPackage: string): WritError {
+  return new WritError(CODES.sandbox_unavailable, message, {
+    suggestion: `install it (Debian: apt-get install ${debianPackage}) and see \`writ doctor\``,
+  });
+}
