@@ -1,8 +1,8 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { CODES, EXIT, messageOf, WritError } from '../core/index.ts';
-import { checkPrivateDir, shellWord } from './state-dir.ts';
+import { CODES, EXIT, messageOf, quoteArgv, WritError } from '../core/index.ts';
+import { checkPrivateDir } from './state-dir.ts';
 
 /**
  * SQLite for the rooms: one file may hold the tables of several rooms, each with its own migrations.
@@ -82,7 +82,7 @@ export function databaseError(path: string, error: unknown): unknown {
   if (error instanceof WritError || typeof errcode !== 'number') return error;
   const fail = (code: number, what: string, suggestion: string) =>
     new WritError(code, `${path}: ${what}`, { suggestion, context: { path }, cause: error });
-  const file = shellWord(path);
+  const file = quoteArgv([path]);
   switch (errcode & 0xff) {
     case SQLITE.busy:
     case SQLITE.locked:
@@ -92,7 +92,7 @@ export function databaseError(path: string, error: unknown): unknown {
         'wait until it has finished and try again',
       );
     case SQLITE.full:
-      return fail(CODES.storage_failed, 'the disk is full', `df -h ${shellWord(dirname(path))}`);
+      return fail(CODES.storage_failed, 'the disk is full', `df -h ${quoteArgv([dirname(path)])}`);
     case SQLITE.readonly:
     case SQLITE.cantopen:
       return fail(CODES.storage_failed, `cannot be opened: ${messageOf(error)}`, `ls -l ${file}`);
@@ -102,7 +102,7 @@ export function databaseError(path: string, error: unknown): unknown {
         CODES.integrity_broken,
         `${path}: not a sound SQLite database: ${messageOf(error)}`,
         {
-          suggestion: `move it aside and restore a backup: mv ${file} ${shellWord(`${path}.broken`)}`,
+          suggestion: `move it aside and restore a backup: mv ${file} ${quoteArgv([`${path}.broken`])}`,
           context: { path },
           exit: EXIT.integrity,
           cause: error,
@@ -128,7 +128,7 @@ function prepareFile(path: string): void {
     const code = (error as NodeJS.ErrnoException).code;
     if (code !== 'EEXIST')
       throw new WritError(CODES.storage_failed, `${path}: cannot be made: ${messageOf(error)}`, {
-        suggestion: `ls -ld ${shellWord(dirname(path))}`,
+        suggestion: `ls -ld ${quoteArgv([dirname(path)])}`,
         cause: error,
       });
     checkPrivateFile(path);
@@ -147,7 +147,7 @@ function checkPrivateFile(path: string): void {
         : null;
   if (wrong)
     throw new WritError(CODES.unsafe_state_dir, `${path}: the database ${wrong}`, {
-      suggestion: `chmod 600 ${shellWord(path)}`,
+      suggestion: `chmod 600 ${quoteArgv([path])}`,
       context: { path },
     });
 }

@@ -17,6 +17,7 @@ export {
   outcome,
 } from './intents.ts';
 export { openJournal } from './journal.ts';
+export { type Ledger, openLedger, statePaths } from './ledger.ts';
 export { isJournalEvent, type JournalItem, type ReadOptions, readJournal, readRecords } from './read.ts';
 export { generateSigner, loadOrCreateSigner, loadPublicKeys, readPublicKey } from './signer.ts';
 export { checkPrivateDir, ensureStateDir } from './state-dir.ts';
@@ -34,3 +35,12 @@ export type {
   Signer,
   VerifyStatus,
 } from './types.ts';
+export {
+  journalsIn,
+  usualDirs,
+  type VerifyOptions,
+  verifyFile,
+  verifyJournal,
+  verifyState,
+  worstStatus,
+} from './verify/index.ts';

@@ -28,7 +28,7 @@ export async function openJournal(
   const files = internals.files ?? systemFiles;
   checkJournalName(path);
   checkPrivateDir(dirname(path));
-  const lock = await lockFile(path, clock, internals.lockWaitMs ?? 0);
+  const lock = await lockFile(path, internals.lockWaitMs ?? 0);
   let found: Recovered | undefined;
   try {
     found = recover({
@@ -70,6 +70,7 @@ class FileJournal implements Journal {
   #nextSequence: number;
   #lastHash: string;
   #sinceCheckpoint = 0;
+  readonly #openedAt: number;
   #nowMs = Number.NaN;
   #nowText = '';
   #recovery: Recovery | null = null;
@@ -84,6 +85,7 @@ class FileJournal implements Journal {
     this.#segment = found.segment;
     this.#standing = found.standing;
     this.#nextSequence = found.standing.count + 1;
+    this.#openedAt = found.fresh ? -1 : found.standing.count;
     this.#lastHash = found.standing.head;
     this.#checkpointEvery = Math.max(1, options.checkpointEvery ?? 1);
     this.#rotateBytes = options.rotateBytes ?? DEFAULT_ROTATE_BYTES;
@@ -161,7 +163,8 @@ class FileJournal implements Journal {
       if (this.#queue.poison) return;
       await this.#writeCheckpoint(true);
       const { journal: id, count, head, listed } = this.#standing;
-      if (listed) await this.#options.catalog?.closed({ id, path: this.path, count, head: head as Digest });
+      if (listed && count > this.#openedAt)
+        await this.#options.catalog?.closed({ id, path: this.path, count, head: head as Digest });
     } finally {
       this.#segment.close();
       this.#lock.release();

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type Clock, CODES, messageOf, WritError } from '../core/index.ts';
+import { CODES, messageOf, WritError } from '../core/index.ts';
 
 /**
  * One writer a file. The lock is the kernel's (held through SQLite on an empty file beside the journal),
@@ -42,14 +42,14 @@ export function tryLock(path: string): FileLock | null {
 
 const SQLITE_BUSY = 5;
 
-/** Waits up to `waitMs` for the lock, then says who has it and what to do. */
-export async function lockFile(path: string, clock: Clock, waitMs: number): Promise<FileLock> {
-  const until = clock.monotonic() + waitMs;
+/** Waits up to `waitMs` (of real time: the other process knows no other), then says who has it and what to do. */
+export async function lockFile(path: string, waitMs: number): Promise<FileLock> {
+  const until = performance.now() + waitMs;
   for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
     const lock = tryLock(path);
     if (lock) return lock;
-    if (clock.monotonic() >= until) throw held(path);
-    await clock.sleep(pause);
+    if (performance.now() >= until) throw held(path);
+    await new Promise((resolve) => setTimeout(resolve, pause));
   }
 }
 

@@ -1,10 +1,9 @@
 import * as fs from 'node:fs';
-import { CODES, EXIT, messageOf, WritError, ZERO_DIGEST } from '../core/index.ts';
+import { CODES, EXIT, messageOf, quoteArgv, WritError, ZERO_DIGEST } from '../core/index.ts';
 import { LineSplitter, type RawLine } from './line-splitter.ts';
 import { decodeRecordV1 } from './record-v1.ts';
 import { TORN_TAIL_EVENT } from './scan.ts';
 import { segmentPath } from './segments.ts';
-import { shellWord } from './state-dir.ts';
 import type { JournalRecord } from './types.ts';
 
 export { type OpenIntent, openIntents } from './intents.ts';
@@ -124,7 +123,7 @@ async function open(path: string): Promise<fs.promises.FileHandle> {
       missing ? CODES.invalid_input : CODES.storage_failed,
       missing ? `${path}: there is no such journal` : `${path}: cannot be read: ${messageOf(error)}`,
       {
-        suggestion: `ls -l ${shellWord(path)}`,
+        suggestion: `ls -l ${quoteArgv([path])}`,
         context: { path },
         cause: error,
         exit: missing ? EXIT.usage : EXIT.failed,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
-import { CODES, type Digest, EXIT, sha256, WritError, ZERO_DIGEST } from '../core/index.ts';
+import { CODES, type Digest, EXIT, quoteArgv, sha256, WritError, ZERO_DIGEST } from '../core/index.ts';
 import { CHECKPOINT_BYTES, type CheckpointV1, decodeCheckpointV1 } from './checkpoint-v1.ts';
 import type { FilePort, OpenFile } from './file-port.ts';
 import { type ScanResult, scanSegment } from './scan.ts';
@@ -12,7 +12,6 @@ import {
   type Standing,
 } from './segment-file.ts';
 import { checkpointPath, segmentPath } from './segments.ts';
-import { shellWord } from './state-dir.ts';
 import type { PublicKeys, Signer } from './types.ts';
 
 /**
@@ -328,7 +327,7 @@ function damageOf(path: string, scan: ScanResult): WritError {
 
 function damage(path: string, line: number | null, what: string): WritError {
   return new WritError(CODES.integrity_broken, `${path}${line === null ? '' : `:${line}`}: ${what}`, {
-    suggestion: `nothing was changed. Look: writ audit verify ${shellWord(path)}. To start afresh, keep the evidence: move the file and what lies beside it to another folder`,
+    suggestion: `nothing was changed. Look: writ audit verify ${quoteArgv([path])}. To start afresh, keep the evidence: move the file and what lies beside it to another folder`,
     context: { path, line },
     exit: EXIT.integrity,
   });

@@ -8,8 +8,8 @@ import {
 } from 'node:crypto';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { CODES, EXIT, messageOf, sha256, WritError } from '../core/index.ts';
-import { ensureStateDir, octal, shellWord } from './state-dir.ts';
+import { CODES, EXIT, messageOf, quoteArgv, sha256, WritError } from '../core/index.ts';
+import { ensureStateDir, octal } from './state-dir.ts';
 import type { PublicKeys, Signer } from './types.ts';
 
 const PRIVATE_KEY = 'ledger.key';
@@ -45,7 +45,7 @@ export function loadPublicKeys(keysDir: string): PublicKeys {
     names = fs.readdirSync(keysDir);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return keys;
-    throw badKey(keysDir, `cannot be read: ${messageOf(error)}`, `ls -ld ${shellWord(keysDir)}`, error);
+    throw badKey(keysDir, `cannot be read: ${messageOf(error)}`, `ls -ld ${quoteArgv([keysDir])}`, error);
   }
   for (const name of names.filter((n) => n.endsWith('.pub')).sort()) {
     const key = readPublicKey(join(keysDir, name));
@@ -55,7 +55,7 @@ export function loadPublicKeys(keysDir: string): PublicKeys {
 }
 
 export function readPublicKey(path: string): { readonly id: string; readonly pem: string } {
-  const mend = `it must hold one Ed25519 public key in PEM form; remove it if it is not yours: rm ${shellWord(path)}`;
+  const mend = `it must hold one Ed25519 public key in PEM form; remove it if it is not yours: rm ${quoteArgv([path])}`;
   try {
     const pem = readSmall(path);
     const key = createPublicKey(pem);
@@ -73,21 +73,21 @@ function readPrivateKey(path: string): KeyObject | null {
     found = fs.lstatSync(path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw badKey(path, `cannot be read: ${messageOf(error)}`, `ls -l ${shellWord(path)}`, error);
+    throw badKey(path, `cannot be read: ${messageOf(error)}`, `ls -l ${quoteArgv([path])}`, error);
   }
-  if (!found.isFile()) throw badKey(path, 'is not a plain file', `ls -l ${shellWord(path)}`);
+  if (!found.isFile()) throw badKey(path, 'is not a plain file', `ls -l ${quoteArgv([path])}`);
   const me = process.getuid?.();
   if (me !== undefined && found.uid !== me)
     throw badKey(
       path,
       `belongs to user ${found.uid}, not to you (${me})`,
-      `sudo chown ${me} ${shellWord(path)}`,
+      `sudo chown ${me} ${quoteArgv([path])}`,
     );
   if (me !== undefined && (found.mode & 0o077) !== 0)
     throw badKey(
       path,
       `can be read by others (mode ${octal(found.mode)}): consider it known to them`,
-      `chmod 600 ${shellWord(path)} if only you had access, otherwise move it away and a new key is made`,
+      `chmod 600 ${quoteArgv([path])} if only you had access, otherwise move it away and a new key is made`,
     );
   try {
     return createPrivateKey(readSmall(path));
@@ -95,7 +95,7 @@ function readPrivateKey(path: string): KeyObject | null {
     throw badKey(
       path,
       `line 1: not a private key in PEM form (${messageOf(error)})`,
-      `restore it from a backup, or move it away and a new key is made: mv ${shellWord(path)} ${shellWord(`${path}.broken`)}`,
+      `restore it from a backup, or move it away and a new key is made: mv ${quoteArgv([path])} ${quoteArgv([`${path}.broken`])}`,
       error,
     );
   }
@@ -114,7 +114,7 @@ function createPrivateKeyFile(path: string, keysDir: string): KeyObject {
     }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
-      throw badKey(path, `cannot be written: ${messageOf(error)}`, `ls -ld ${shellWord(keysDir)}`, error);
+      throw badKey(path, `cannot be written: ${messageOf(error)}`, `ls -ld ${quoteArgv([keysDir])}`, error);
   }
   const winner = readPrivateKey(path);
   if (!winner) throw badKey(path, 'vanished while it was made', 'start again');
@@ -126,7 +126,7 @@ function publish(keysDir: string, signer: Signer): void {
   if (fs.existsSync(path)) {
     const found = readPublicKey(path);
     if (found.id === signer.keyId) return;
-    throw badKey(path, 'holds another key than its name says', `rm ${shellWord(path)}`);
+    throw badKey(path, 'holds another key than its name says', `rm ${quoteArgv([path])}`);
   }
   const draft = `${path}.${randomBytes(6).toString('hex')}`;
   writeDurably(draft, signer.publicKeyPem);

@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { CODES, messageOf, WritError } from '../core/index.ts';
+import { CODES, messageOf, quoteArgv, WritError } from '../core/index.ts';
 
 /**
  * A folder for state, journals or keys: made 0700 when missing, refused when another user could change
@@ -9,7 +9,7 @@ export function ensureStateDir(path: string): void {
   try {
     fs.mkdirSync(path, { recursive: true, mode: 0o700 });
   } catch (error) {
-    throw unsafe(path, `cannot be made: ${messageOf(error)}`, `mkdir -m 700 -p ${shellWord(path)}`, error);
+    throw unsafe(path, `cannot be made: ${messageOf(error)}`, `mkdir -m 700 -p ${quoteArgv([path])}`, error);
   }
   checkPrivateDir(path);
 }
@@ -19,35 +19,30 @@ export function checkPrivateDir(path: string): void {
   try {
     found = fs.lstatSync(path);
   } catch (error) {
-    throw unsafe(path, `cannot be read: ${messageOf(error)}`, `ls -ld ${shellWord(path)}`, error);
+    throw unsafe(path, `cannot be read: ${messageOf(error)}`, `ls -ld ${quoteArgv([path])}`, error);
   }
   if (found.isSymbolicLink())
     throw unsafe(path, 'is a symbolic link', `name the folder itself: ${realOf(path)}`);
   if (!found.isDirectory())
-    throw unsafe(path, 'is not a folder', `mv ${shellWord(path)} ${shellWord(`${path}.old`)}`);
+    throw unsafe(path, 'is not a folder', `mv ${quoteArgv([path])} ${quoteArgv([`${path}.old`])}`);
   const me = process.getuid?.();
   if (me === undefined) return;
   if (found.uid !== me)
     throw unsafe(
       path,
       `belongs to user ${found.uid}, not to you (${me})`,
-      `sudo chown -R ${me} ${shellWord(path)}`,
+      `sudo chown -R ${me} ${quoteArgv([path])}`,
     );
   if ((found.mode & 0o022) !== 0)
     throw unsafe(
       path,
       `can be written by others (mode ${octal(found.mode)})`,
-      `chmod go-w ${shellWord(path)}`,
+      `chmod go-w ${quoteArgv([path])}`,
     );
 }
 
 export function octal(mode: number): string {
   return (mode & 0o777).toString(8).padStart(4, '0');
-}
-
-/** A path as one word of a command a person can paste. */
-export function shellWord(path: string): string {
-  return /^[\w./:@%+=-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }
 
 function realOf(path: string): string {

@@ -1,0 +1,96 @@
+import type { FileVerdict, VerifyStatus } from '../types.ts';
+import type { Vouched } from './checkpoint-check.ts';
+import { baseOf, lastSegment, segmentName } from './names.ts';
+import { diskEvidence } from './source.ts';
+import { examineSegment, type SegmentFindings, type VerifyOptions } from './verify-file.ts';
+
+/** What is known of a journal as a whole. */
+export interface JournalFindings {
+  readonly base: string;
+  readonly verdicts: readonly FileVerdict[];
+  /** Its id, and whether it is in a catalogue, when a checkpoint could be believed. */
+  readonly id: string | null;
+  readonly listed: boolean;
+  /** The last good record. */
+  readonly count: number;
+  readonly head: string;
+  readonly present: boolean;
+}
+
+/** All segments of the journal that `path` belongs to, each by itself and as a continuation of the one before. */
+export async function verifyJournal(path: string, options: VerifyOptions): Promise<JournalFindings> {
+  const evidence = options.evidence ?? diskEvidence;
+  const base = baseOf(path);
+  const last = lastSegment(evidence, base);
+  const verdicts: FileVerdict[] = [];
+  let previous: SegmentFindings | null = null;
+  let known: Vouched | null = null;
+  for (let segment = 0; segment <= last; segment++) {
+    const found = await examineSegment(segmentName(base, segment), options, previous?.end ?? null);
+    verdicts.push(linked(found, previous, segment));
+    previous = found;
+    known = vouchedBy(found) ?? known;
+  }
+  if (previous && vouchedBy(previous)?.sealed)
+    verdicts.push(missingNext(segmentName(base, last + 1), previous));
+  return {
+    base,
+    verdicts,
+    id: known?.journal ?? null,
+    listed: known?.listed ?? false,
+    count: previous?.end.sequence ?? 0,
+    head: previous?.end.head ?? '',
+    present: verdicts.some((v) => v.records > 0) || previous?.present === true,
+  };
+}
+
+function vouchedBy(found: SegmentFindings): Vouched | null {
+  return found.checkpoint.kind === 'good' ? found.checkpoint.vouched : null;
+}
+
+/** A segment must begin where the one before ended, which must have been finished. */
+function linked(found: SegmentFindings, previous: SegmentFindings | null, segment: number): FileVerdict {
+  const mine = vouchedBy(found);
+  const its = previous && vouchedBy(previous);
+  if (mine && mine.segment !== segment)
+    return worsen(found, 'tampered', `its checkpoint is that of segment ${mine.segment}`);
+  if (!previous || !mine) return found.verdict;
+  if (its && its.journal !== mine.journal) return worsen(found, 'tampered', 'it belongs to another journal');
+  if (its && (its.count + 1 !== mine.first || its.head !== mine.before))
+    return worsen(found, 'tampered', 'it does not continue the segment before');
+  if (its && !its.sealed) {
+    if (!found.empty) return worsen(found, 'tampered', 'the segment before was not finished');
+    return {
+      ...found.verdict,
+      notes: [...found.verdict.notes, 'a change of segment was interrupted; opening settles it'],
+    };
+  }
+  return found.verdict;
+}
+
+const ORDER: readonly VerifyStatus[] = ['intact', 'not_established', 'incomplete', 'tampered'];
+
+/** The worst of many; nothing at all establishes nothing. */
+export function worstStatus(statuses: readonly VerifyStatus[]): VerifyStatus {
+  const worst = Math.max(...statuses.map((status) => ORDER.indexOf(status)));
+  return ORDER[worst] ?? 'not_established';
+}
+
+function worsen(found: SegmentFindings, status: VerifyStatus, what: string): FileVerdict {
+  const { verdict } = found;
+  if (ORDER.indexOf(verdict.status) >= ORDER.indexOf(status))
+    return { ...verdict, notes: [...verdict.notes, what] };
+  return { ...verdict, status, first_bad: { line: 1, sequence: null, byte: 0, what } };
+}
+
+function missingNext(path: string, previous: SegmentFindings): FileVerdict {
+  const sequence = previous.end.sequence + 1;
+  const what = 'the file is gone: the segment before says that it was begun';
+  return {
+    path,
+    status: 'incomplete',
+    records: 0,
+    first_bad: { line: 1, sequence, byte: 0, what },
+    notes: [],
+  };
+}

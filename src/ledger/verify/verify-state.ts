@@ -1,0 +1,118 @@
+import { dirname, join, resolve } from 'node:path';
+import { ZERO_DIGEST } from '../../core/index.ts';
+import type { FileVerdict } from '../types.ts';
+import { journalsIn } from './names.ts';
+import { diskEvidence, type Evidence } from './source.ts';
+import type { VerifyOptions } from './verify-file.ts';
+import { type JournalFindings, verifyJournal } from './verify-journal.ts';
+
+/** What a catalogue remembers of one journal. */
+interface Remembered {
+  readonly id: string;
+  readonly base: string;
+  readonly count: number;
+  readonly head: string;
+}
+
+/**
+ * Everything under some folders, and everything the catalogue knows of, wherever it lies.
+ *
+ * A journal that is gone with its checkpoint is missed by the catalogue; one that was put back to an earlier
+ * state has fewer records than the catalogue remembers; one that stands in another's place has another id.
+ * A catalogue that is gone is missed by the journals, whose signed checkpoints say that they were listed.
+ */
+export async function verifyState(
+  catalog: string,
+  dirs: readonly string[],
+  options: VerifyOptions,
+): Promise<readonly FileVerdict[]> {
+  const evidence = options.evidence ?? diskEvidence;
+  const own = await verifyJournal(catalog, options);
+  const remembered = recall(evidence, catalog, own);
+  const bases = new Set(dirs.flatMap((dir) => journalsIn(evidence, dir)));
+  for (const base of remembered.keys()) bases.add(base);
+  bases.delete(catalog);
+  const verdicts: FileVerdict[] = [];
+  const unlisted: string[] = [];
+  for (const base of [...bases].sort()) {
+    const found = await verifyJournal(base, options);
+    const memory = remembered.get(base);
+    verdicts.push(...(memory ? compare(found, memory) : found.verdicts));
+    if (!memory && found.listed) unlisted.push(base);
+  }
+  return [...catalogVerdicts(catalog, own, unlisted), ...verdicts];
+}
+
+function catalogVerdicts(
+  catalog: string,
+  own: JournalFindings,
+  unlisted: readonly string[],
+): readonly FileVerdict[] {
+  const [first] = unlisted;
+  if (first === undefined) return own.present || own.id !== null ? own.verdicts : [];
+  const what = `the catalogue does not list ${first}${unlisted.length > 1 ? ` and ${unlisted.length - 1} more` : ''}, which was listed once`;
+  const records = own.verdicts.reduce((sum, verdict) => sum + verdict.records, 0);
+  const first_bad = { line: records + 1, sequence: records + 1, byte: 0, what };
+  return [
+    { path: catalog, status: 'incomplete', records, first_bad, notes: [] },
+    ...own.verdicts.filter((v) => v.status === 'tampered'),
+  ];
+}
+
+/** The last word on each journal. Only believed as far as the catalogue's own chain is good. */
+function recall(evidence: Evidence, catalog: string, own: JournalFindings): ReadonlyMap<string, Remembered> {
+  const journals = new Map<string, Remembered>();
+  for (const { path, records } of own.verdicts) {
+    for (const line of firstLines(evidence, path, records)) {
+      const entry = JSON.parse(line) as Record<string, unknown>;
+      if (typeof entry.path !== 'string' || typeof entry.journal !== 'string') continue;
+      const base = resolve(dirname(catalog), entry.path);
+      const closed = entry.event === 'closed';
+      journals.set(base, {
+        id: entry.journal,
+        base,
+        count: closed ? Number(entry.count) : (journals.get(base)?.count ?? 0),
+        head: closed ? String(entry.head) : (journals.get(base)?.head ?? ZERO_DIGEST),
+      });
+    }
+  }
+  return journals;
+}
+
+/** Lines that were found good; the catalogue is small. */
+function firstLines(evidence: Evidence, path: string, records: number): string[] {
+  const source = records > 0 ? evidence.open(path) : null;
+  if (!source) return [];
+  try {
+    const bytes = Buffer.alloc(source.size());
+    return bytes.subarray(0, source.read(bytes, 0)).toString('utf8').split('\n').slice(0, records);
+  } finally {
+    source.close();
+  }
+}
+
+function compare(found: JournalFindings, memory: Remembered): readonly FileVerdict[] {
+  const [first, ...rest] = found.verdicts;
+  if (!first) return [];
+  if (found.id !== null && found.id !== memory.id) {
+    const what = 'another journal stands in the place of the one the catalogue lists';
+    return [{ ...first, status: 'tampered', first_bad: { line: 1, sequence: null, byte: 0, what } }, ...rest];
+  }
+  const last = found.verdicts.at(-1) ?? first;
+  if (found.verdicts.some((verdict) => verdict.status === 'tampered')) return found.verdicts;
+  if (found.count < memory.count) {
+    const what = `records ${found.count + 1} to ${memory.count} are missing: the catalogue remembers ${memory.count}`;
+    const first_bad = { line: last.records + 1, sequence: found.count + 1, byte: 0, what };
+    return [...found.verdicts.slice(0, -1), { ...last, status: 'incomplete', first_bad }];
+  }
+  if (found.count === memory.count && memory.count > 0 && found.head !== memory.head) {
+    const what = `record ${memory.count} is not the one the catalogue remembers`;
+    return [{ ...first, status: 'tampered', first_bad: { line: 1, sequence: null, byte: 0, what } }, ...rest];
+  }
+  return found.verdicts;
+}
+
+/** Where journals lie that nobody named. */
+export function usualDirs(stateDir: string, auditDir: string): readonly string[] {
+  return [resolve(auditDir), join(resolve(stateDir), 'ledger')];
+}
