@@ -38,4 +38,5 @@ export type {
 export { quoteArgv } from './quote.ts';
 export type { Redacted } from './redacted.ts';
 export { systemClock, systemIds } from './system.ts';
+export { visible } from './visible.ts';
 export { Writ, type WritGrounds } from './writ.ts';
