@@ -83,6 +83,8 @@ const DATA_ONLY = new Set(
   ).split(' '),
 );
 
-export function isDataOnly(path: string): boolean {
-  return DATA_ONLY.has(programFamily(path));
+/** True when the program's arguments are only data, or have been looked through. */
+export function isUnderstood(path: string): boolean {
+  const name = programFamily(path);
+  return DATA_ONLY.has(name) || INSPECTORS.has(name);
 }

@@ -2,6 +2,7 @@ import type { Edit, Finding } from '../finding.ts';
 import type { JudgePath, PathSubject } from '../paths.ts';
 import type { ShellRules } from '../schema.ts';
 import { variableMistake } from './environment.ts';
+import { programFamily } from './inspect.ts';
 import type { Inspection } from './inspection.ts';
 import { compileToken, DEFAULT_DENY_TOKENS, matchesStructure } from './tokens.ts';
 
@@ -41,7 +42,7 @@ export type JudgeCommand = (facts: CommandFacts, inspection: Inspection) => Find
  */
 export function compileCommand(rules: ShellRules, ground: CommandGround): JudgeCommand {
   const entries = rules.allow_executables.map((text) => ({ text, program: ground.resolve(text) }));
-  const trusted = new Set(rules.allow_interpreters);
+  const trusted = new Set(rules.allow_interpreters.map(programFamily));
   const tokens = [
     ...rules.deny_tokens.map((text, i) => compileToken(text, i)),
     ...(rules.default_deny_tokens ? DEFAULT_DENY_TOKENS.map((text) => compileToken(text, undefined)) : []),

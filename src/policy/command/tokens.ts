@@ -1,4 +1,4 @@
-import { isDataOnly, programFamily } from './inspect.ts';
+import { isUnderstood, programFamily } from './inspect.ts';
 import { type InnerCommand, type Inspection, shortLetters } from './inspection.ts';
 
 /**
@@ -45,7 +45,7 @@ export function compileToken(text: string, index: number | undefined): Token {
         if (inspection.commands.some((command) => isCommand(words, command))) return true;
         if (inspection.unproven.length > 0 && inspection.code.some((code) => textual.test(code))) return true;
         return inspection.commands.some((command) => {
-          if (index === undefined && (command.builtin || isDataOnly(command.argv[0] ?? ''))) return false;
+          if (index === undefined && (command.builtin || isUnderstood(command.argv[0] ?? ''))) return false;
           return textual.test(command.argv.join(' ')) || command.argv.some((arg) => textual.test(arg));
         });
       };
