@@ -1,0 +1,71 @@
+import { z } from 'zod';
+
+/** Arguments of complete_investigation. What does not fit is dropped, never trusted. */
+export const CAUSE_KINDS = [
+  'nsg_deny',
+  'route_blackhole',
+  'route_wrong_next_hop',
+  'peering_disconnected',
+  'dns_record_missing',
+  'dns_record_wrong',
+  'dns_zone_not_linked',
+  'vm_not_running',
+  'service_not_listening',
+  'os_firewall_drop',
+  'os_firewall_reject',
+  'packet_loss',
+  'high_latency',
+  'bandwidth_limit',
+  'mtu_blackhole',
+  'packet_corruption',
+  'packet_reordering',
+  'app_not_reading',
+  'app_resets',
+  'service_endpoint_missing',
+  'storage_firewall',
+  'nva_not_forwarding',
+  'asymmetric_route',
+  'overexposed_rule',
+  'no_fault',
+] as const;
+export type CauseKind = (typeof CAUSE_KINDS)[number];
+
+const text = (max: number) => z.string().transform((s) => s.slice(0, max));
+const ids = z.array(z.string().max(200)).max(50).catch([]);
+
+const cause = z.object({
+  kind: z.enum(CAUSE_KINDS),
+  resource: text(300),
+  detail: z
+    .union([z.string(), z.number()])
+    .transform((d) => String(d).slice(0, 300))
+    .nullable()
+    .default(null),
+  explanation: text(2000).default(''),
+  evidence: z.array(z.string().max(200)).max(50).catch([]),
+});
+
+export const conclusionSchema = z.object({
+  confidence: z.enum(['high', 'medium', 'low']).catch('low'),
+  root_cause_summary: text(6000),
+  confirmed_hypotheses: ids.default([]),
+  refuted_hypotheses: ids.default([]),
+  unverifiable_hypotheses: ids.default([]),
+  contradicted_hypotheses: ids.default([]),
+  recommended_actions: z.array(text(1000)).max(50).catch([]).default([]),
+  causes: z
+    .array(z.unknown())
+    .max(50)
+    .catch([])
+    .default([])
+    .transform((all) =>
+      all.flatMap((c) => {
+        const parsed = cause.safeParse(c);
+        return parsed.success ? [parsed.data] : [];
+      }),
+    ),
+  observations: z.array(text(1000)).max(50).catch([]).default([]),
+});
+
+export type Conclusion = z.infer<typeof conclusionSchema>;
+export type ClaimedCause = Conclusion['causes'][number];

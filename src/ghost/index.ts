@@ -1,0 +1,14 @@
+export { geminiBrain, type ModelOptions } from './brains/gemini.ts';
+export { openaiBrain } from './brains/openai.ts';
+export { type ScriptTurn, scriptBrain } from './brains/script.ts';
+export { CAUSE_KINDS, type CauseKind, type Conclusion } from './conclusion.ts';
+export { DECLARATIONS, TOOL_NAMES } from './declarations.ts';
+export { type GhostEvent, nobody, type Person, type Watch } from './events.ts';
+export { type InvestigationEnd, type InvestigationOptions, investigate } from './investigate.ts';
+export { type Investigation, pastInvestigations, related, remember } from './memory.ts';
+export { type PromptFacts, systemPrompt } from './prompt.ts';
+export type { Rca } from './rca/compile.ts';
+export { isSessionId, newSessionId, saveSession, sessionPath } from './session.ts';
+export { newSession, type SessionV1 } from './session-v1.ts';
+export { chooseSession, type SessionChoice } from './startup.ts';
+export { duration, terminalWatch, wrap } from './terminal.ts';
