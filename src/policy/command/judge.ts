@@ -4,7 +4,7 @@ import type { ShellRules } from '../schema.ts';
 import { variableMistake } from './environment.ts';
 import { programFamily } from './inspect.ts';
 import type { Inspection } from './inspection.ts';
-import { compileToken, DEFAULT_DENY_TOKENS, matchesStructure } from './tokens.ts';
+import { compileToken, DEFAULT_DENY_TOKENS, HARMLESS_DEVICES, matchesStructure } from './tokens.ts';
 
 /** A program as a name leads to it: the path that would be started and the file behind it. */
 export interface Program {
@@ -97,6 +97,7 @@ export function compileCommand(rules: ShellRules, ground: CommandGround): JudgeC
         return denied('allow_env', mistake, { op: 'add', at: ['allow_env'], value: name });
     }
     for (const path of facts.paths) {
+      if (HARMLESS_DEVICES.test(path.lexical)) continue;
       const finding = (path.write ? ground.writable : ground.readable)(path);
       if (finding)
         return { ...finding, reason: `the command would be given ${path.asked}: ${finding.reason}` };

@@ -66,7 +66,8 @@ function wordPattern(words: readonly string[]): RegExp {
   return new RegExp(`${open}${(words[0] ?? '').startsWith('>') ? source : separated}${close}`, 'i');
 }
 
-const HARMLESS_DEVICES = /^\/dev\/(null|stdout|stderr|stdin|tty|fd\/\d+)$/;
+/** Devices every command has open or may: they hold nothing. */
+export const HARMLESS_DEVICES = /^\/dev\/(null|zero|full|random|urandom|stdin|stdout|stderr|fd\/[012])$/;
 
 function redirection(target: string, textual: RegExp): (inspection: Inspection) => boolean {
   const below = target.endsWith('/') ? target : `${target}/`;
