@@ -185,7 +185,7 @@ export function applyDenial(
     next = countDenial(next, id, count, denial, clock);
     // The gravest message wins: the brain must not miss that a hypothesis is closed.
     const own = denialMeta(id, count, next.active_hypothesis_ids.length);
-    if (meta === undefined || own.denial_count > meta.denial_count) meta = own;
+    if (meta === undefined || own.denial_count >= meta.denial_count) meta = own;
   }
   return { session: withActive(next), meta };
 }
