@@ -220,7 +220,7 @@ function store(
 
 function rowOf(request: ParkRequest, id: string, now: Date): Row {
   const { subject } = request;
-  const actionJson = shownJson(request.action);
+  const actionJson = shownJson({ ...request.action });
   if (actionJson.length > MAX_ACTION_JSON)
     throw new WritError(CODES.invalid_input, 'the action is too large to be shown to a person', {
       suggestion: 'pass large content by file and digest instead of inline',

@@ -1,13 +1,15 @@
-import { canonicalJson } from '../core/index.ts';
+import { canonicalJson, type Json } from '../core/index.ts';
+import { redact, redactJson } from '../redact/index.ts';
 
-/** What is stored for a person to read. */
+/** What is stored or recorded for people to read: redacted, then bounded, then looked at once more. */
 export function shownText(text: string, limit: number): string {
-  const whole = text.toWellFormed();
-  return whole.length <= limit
-    ? whole
-    : `${whole.slice(0, limit).toWellFormed()}… (${whole.length - limit} more characters)`;
+  const clean = redact(text.toWellFormed()).text;
+  if (clean.length <= limit) return clean;
+  const cut = clean.slice(0, limit).toWellFormed();
+  return `${redact(cut).text}… (${clean.length - limit} more characters)`;
 }
 
-export function shownJson(value: unknown): string {
-  return canonicalJson(value);
+/** Data with every secret in it replaced, in canonical form. Never cut: a person must see all of it. */
+export function shownJson(value: Json): string {
+  return canonicalJson(redactJson(value).value);
 }

@@ -32,6 +32,10 @@ function canonicalArray(items: readonly unknown[]): string {
 }
 
 function canonicalObject(object: object): string {
+  // A Map, a Date or a Buffer has members of its own kind: two different ones would print the same.
+  const kind = Object.getPrototypeOf(object);
+  if (kind !== null && kind !== Object.prototype && Object.getPrototypeOf(kind) !== null)
+    throw new TypeError(`canonical JSON: a ${object.constructor?.name ?? 'class instance'} is not JSON`);
   const members = object as Record<string, unknown>;
   let out = '{';
   for (const key of Object.keys(members).sort()) {
