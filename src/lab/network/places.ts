@@ -2,7 +2,7 @@
 
 import type { Peering, StorageAccount, Subnet, Vm, Vnet, World } from '../world/types.ts';
 import { inPrefix } from './ipv4.ts';
-import { storageIp } from './service-tags.ts';
+import { stableNumber, storageIp } from './service-tags.ts';
 import type { Node } from './types.ts';
 
 export function findVm(world: World, name: string): Vm | undefined {
@@ -78,4 +78,11 @@ export function hasPrivateEndpoint(world: World, account: string): boolean {
   return world.private_dns.some(
     (z) => z.zone === PRIVATE_BLOB_ZONE && z.records.some((r) => r.name === account),
   );
+}
+
+/** The NIC's hardware address, `00:0d:3a:…`: Azure's own prefix, then the same bytes for the same VM. */
+export function macAddress(vm: Vm): string {
+  const n = stableNumber(`mac:${vm.name}`);
+  const bytes = [0x00, 0x0d, 0x3a, (n >>> 16) & 255, (n >>> 8) & 255, n & 255];
+  return bytes.map((b) => b.toString(16).padStart(2, '0')).join(':');
 }

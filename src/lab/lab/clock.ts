@@ -1,0 +1,32 @@
+import type { Clock } from '../../core/ports.ts';
+import { systemClock } from '../../core/system.ts';
+import type { ClockSegment } from './state.ts';
+
+export const MAX_SPEED = 100_000;
+
+export function worldTime(clock: ClockSegment, realMs: number): number {
+  return Math.round(clock.worldMs + (realMs - clock.realMs) * clock.speed);
+}
+
+/** From now on at another speed; the time does not jump. */
+export function atSpeed(clock: ClockSegment, realMs: number, speed: number): ClockSegment {
+  return { realMs, worldMs: worldTime(clock, realMs), speed };
+}
+
+/** `WRIT_LAB_SPEED`, when it is a usable number. */
+export function speedFromEnvironment(env: Readonly<Record<string, string | undefined>>): number | undefined {
+  const text = env.WRIT_LAB_SPEED;
+  if (text === undefined || text === '') return undefined;
+  const speed = Number(text);
+  return Number.isFinite(speed) && speed > 0 && speed <= MAX_SPEED ? speed : undefined;
+}
+
+/** A clock for whoever polls the lab: sleeping takes as long as the same time in the world. */
+export function labClock(speed: number, real: Clock = systemClock): Clock {
+  const start = real.now().getTime();
+  return {
+    now: () => new Date(start + (real.now().getTime() - start) * speed),
+    monotonic: () => real.monotonic() * speed,
+    sleep: (ms, signal) => real.sleep(ms / speed, signal),
+  };
+}
