@@ -13,4 +13,9 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'what this machine has and lacks, and the command that mends it',
     load: () => import('./commands/doctor.ts'),
   },
+  {
+    name: 'audit',
+    summary: 'verify, show and export the records of what happened',
+    load: () => import('./commands/audit.ts'),
+  },
 ];

@@ -81,9 +81,14 @@ export class GroupCommit {
     this.#running = null;
   }
 
+  /** Poisons the queue for a failure outside of a commit. */
+  stop(error: unknown): WritError {
+    this.#poison ??= poisoned(error);
+    return this.#poison;
+  }
+
   #fail(error: unknown, batches: readonly Batch[]): void {
-    const poison = poisoned(error);
-    this.#poison = poison;
+    const poison = this.stop(error);
     for (const { waiters } of [...batches, ...this.#waiting])
       for (const { reject } of waiters) reject(poison);
     this.#waiting = [];

@@ -1,4 +1,5 @@
 /** The ledger: what happened, in order, hash-chained and signed. */
+export { type BundledFile, writeBundle } from './bundle.ts';
 export {
   type DatabaseOptions,
   databaseError,
@@ -6,6 +7,7 @@ export {
   type RoomMigrations,
   transaction,
 } from './database.ts';
+export { type FoundKeys, findKeys } from './find-keys.ts';
 export { journalInUse } from './in-use.ts';
 export {
   intent,
@@ -19,7 +21,13 @@ export {
 export { openJournal } from './journal.ts';
 export { type Ledger, openLedger, statePaths } from './ledger.ts';
 export { isJournalEvent, type JournalItem, type ReadOptions, readJournal, readRecords } from './read.ts';
-export { generateSigner, loadOrCreateSigner, loadPublicKeys, readPublicKey } from './signer.ts';
+export {
+  generateSigner,
+  loadExistingSigner,
+  loadOrCreateSigner,
+  loadPublicKeys,
+  readPublicKey,
+} from './signer.ts';
 export { checkPrivateDir, ensureStateDir } from './state-dir.ts';
 export type {
   Appended,
@@ -37,10 +45,13 @@ export type {
 } from './types.ts';
 export {
   journalsIn,
+  looksLikeTar,
   usualDirs,
   type VerifyOptions,
+  verifyBundle,
   verifyFile,
   verifyJournal,
+  verifyNamed,
   verifyState,
   worstStatus,
 } from './verify/index.ts';

@@ -149,7 +149,11 @@ class FileJournal implements Journal {
   async checkpoint(): Promise<void> {
     await this.#queue.idle();
     if (this.#queue.poison) throw this.#queue.poison;
-    await this.#writeCheckpoint(true);
+    try {
+      this.#writeCheckpoint(true);
+    } catch (error) {
+      throw this.#queue.stop(error);
+    }
   }
 
   close(): Promise<void> {
@@ -161,7 +165,7 @@ class FileJournal implements Journal {
     try {
       await this.#queue.idle();
       if (this.#queue.poison) return;
-      await this.#writeCheckpoint(true);
+      this.#writeCheckpoint(true);
       const { journal: id, count, head, listed } = this.#standing;
       if (listed && count > this.#openedAt)
         await this.#options.catalog?.closed({ id, path: this.path, count, head: head as Digest });
@@ -172,7 +176,7 @@ class FileJournal implements Journal {
   }
 
   async #commit(batches: readonly Batch[]): Promise<void> {
-    if (this.#segment.bytes >= this.#rotateBytes) await this.#rotate();
+    if (this.#segment.bytes >= this.#rotateBytes) this.#rotate();
     await this.#segment.append(batches.map(({ buffer, used }) => buffer.subarray(0, used)));
     const { buffer, used } = batches.at(-1)!;
     const lines = batches.reduce((sum, batch) => sum + batch.waiters.length, 0);
@@ -184,16 +188,16 @@ class FileJournal implements Journal {
       bytes: this.#segment.bytes,
     };
     this.#sinceCheckpoint += lines;
-    if (this.#sinceCheckpoint >= this.#checkpointEvery) await this.#writeCheckpoint(false);
+    if (this.#sinceCheckpoint >= this.#checkpointEvery) this.#writeCheckpoint(false);
   }
 
-  async #writeCheckpoint(flush: boolean): Promise<void> {
-    await this.#segment.writeCheckpoint(this.#standing, this.#clock.now(), flush);
+  #writeCheckpoint(flush: boolean): void {
+    this.#segment.writeCheckpoint(this.#standing, this.#clock.now(), flush);
     this.#sinceCheckpoint = 0;
   }
 
   /** The next segment exists before this one is sealed, so a sealed one without a next was robbed of it. */
-  async #rotate(): Promise<void> {
+  #rotate(): void {
     const { segment, count, head } = this.#standing;
     const next: Standing = {
       ...this.#standing,
@@ -205,7 +209,7 @@ class FileJournal implements Journal {
     const path = segmentPath(this.path, segment + 1);
     const opened = createSegment(this.#files, path, next, this.#clock.now(), this.#options.signer ?? null);
     try {
-      await this.#segment.writeCheckpoint({ ...this.#standing, sealed: true }, this.#clock.now(), true);
+      this.#segment.writeCheckpoint({ ...this.#standing, sealed: true }, this.#clock.now(), true);
     } catch (error) {
       opened.close();
       throw error;

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { type Clock, systemClock } from '../core/index.ts';
-import { openCatalog } from './catalog.ts';
+import { type Catalog, openCatalog } from './catalog.ts';
 import { openJournal } from './journal.ts';
 import { loadOrCreateSigner, loadPublicKeys } from './signer.ts';
 import { ensureStateDir } from './state-dir.ts';
@@ -24,6 +24,7 @@ export interface Ledger {
   readonly stateDir: string;
   readonly signer: Signer;
   readonly trustedKeys: PublicKeys;
+  readonly catalog: Catalog;
   /** The folder of `path` is made (0700) when missing. */
   openJournal(
     options: Omit<OpenJournalOptions, 'clock' | 'signer' | 'catalog' | 'trustedKeys'>,
@@ -43,6 +44,7 @@ export function openLedger(options: { readonly stateDir: string; readonly clock?
     stateDir: paths.stateDir,
     signer,
     trustedKeys,
+    catalog,
     async openJournal(journal) {
       const path = resolve(journal.path);
       ensureStateDir(join(path, '..'));

@@ -12,7 +12,15 @@ export { type OpenIntent, openIntents } from './intents.ts';
  * and reports what is wrong instead of throwing, so that a damaged trail can still be read. It follows the
  * chain but knows no keys: whether the trail is whole is for `writ audit verify` to say.
  */
-export type { JournalEntry, JournalRecord } from './types.ts';
+export type {
+  FileVerdict,
+  FirstBad,
+  JournalEntry,
+  JournalRecord,
+  PublicKeys,
+  VerifyStatus,
+} from './types.ts';
+export { type VerifyOptions, verifyFile, verifyJournal, verifyState, worstStatus } from './verify/index.ts';
 
 export type JournalItem =
   | {

@@ -59,7 +59,8 @@ export function recover(options: RecoverOptions): Recovered {
     file.close();
   }
   if (last === 0 && empty && !checkpoint) return create(options, null);
-  if (last > 0 && empty) return finishRotation(options, last);
+  if (last > 0 && empty && (!checkpoint || checkpoint.count < checkpoint.first))
+    return finishRotation(options, last);
   const start = startOf(options, last, checkpoint);
   if (checkpoint?.sealed)
     throw damage(

@@ -44,10 +44,10 @@ export class SegmentFile {
   }
 
   /** Overwrites the checkpoint. `flush` when it must survive a power cut, not only the end of the process. */
-  async writeCheckpoint(standing: Standing, now: Date, flush: boolean): Promise<void> {
+  writeCheckpoint(standing: Standing, now: Date, flush: boolean): void {
     if (!this.#sidecar || !this.#signer) return;
     this.#sidecar.writeAt(signed(this.path, standing, now, this.#signer), 0);
-    if (flush) await this.#sidecar.datasync();
+    if (flush) this.#sidecar.datasyncNow();
   }
 
   close(): void {

@@ -27,6 +27,13 @@ export function loadOrCreateSigner(keysDir: string): Signer {
   return signer;
 }
 
+/** The key of a state folder if it has one: for commands that must not make one. */
+export function loadExistingSigner(keysDir: string): Signer | null {
+  const path = join(keysDir, PRIVATE_KEY);
+  const key = readPrivateKey(path);
+  return key ? signerOf(key, path) : null;
+}
+
 /** A key that lives in this process only. */
 export function generateSigner(): Signer {
   return signerOf(generateKeyPairSync('ed25519').privateKey, 'a new key');

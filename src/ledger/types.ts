@@ -74,7 +74,7 @@ export type PublicKeys = ReadonlyMap<string, string>;
 
 /** A list of journals that is itself a journal. */
 export interface JournalCatalog {
-  /** Makes it durable that this journal exists. */
+  /** Makes it durable that this journal exists. Rejects when another one is listed in its place. */
   opened(journal: { readonly id: string; readonly path: string }): Promise<void>;
   /** Makes durable how far it had come. */
   closed(journal: {

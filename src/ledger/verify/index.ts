@@ -1,5 +1,6 @@
 /** The independent verifier: takes nothing from the writer but SHA-256, Ed25519 and the words of the format. */
-export { journalsIn } from './names.ts';
+export { looksLikeTar } from './tar-read.ts';
+export { verifyBundle } from './verify-bundle.ts';
 export { type VerifyOptions, verifyFile } from './verify-file.ts';
 export { type JournalFindings, verifyJournal, worstStatus } from './verify-journal.ts';
-export { usualDirs, verifyState } from './verify-state.ts';
+export { journalsIn, usualDirs, verifyNamed, verifyState } from './verify-state.ts';

@@ -84,11 +84,12 @@ export class SegmentScan {
       ? 'the line feed behind the last record is missing'
       : `the last line is torn: ${rest.length} bytes without a line feed`;
     const place = { line: this.lines + 1, sequence: whole ? expected : null, byte: this.bytes };
-    this.bad = { kind: 'torn', ...place, what };
+    this.bad = { kind: 'torn', alike: true, ...place, what };
   }
 
   #stop(sequence: number | null, what: string): void {
-    this.bad = { kind: 'wrong', line: this.lines + 1, sequence, byte: this.bytes, what };
+    const alike = this.lines > 0 || what !== NO_HASH;
+    this.bad = { kind: 'wrong', alike, line: this.lines + 1, sequence, byte: this.bytes, what };
   }
 
   #grow(): boolean {
@@ -101,6 +102,8 @@ export class SegmentScan {
 export interface Bad extends FirstBad {
   /** `torn`: unfinished at the very end. `wrong`: contradicts the chain. */
   readonly kind: 'torn' | 'wrong';
+  /** False when even the first line has nothing of a record. */
+  readonly alike: boolean;
 }
 
 const CHUNK = 1024 * 1024;
@@ -112,6 +115,7 @@ const CLOSE = 0x7d;
 const QUOTE = 0x22;
 /** `,"hash":"` + 64 digits + `"}` */
 const TRAILER = 75;
+const NO_HASH = 'does not end with its hash';
 
 type Checked =
   | { readonly ok: true; readonly hash: string }
@@ -119,8 +123,7 @@ type Checked =
 
 function checkLine(view: Buffer, from: number, end: number, sequence: number, before: string): Checked {
   const comma = end - TRAILER;
-  if (comma <= from || !hasTrailer(view, comma, end))
-    return wrong(view, from, end, 'does not end with its hash');
+  if (comma <= from || !hasTrailer(view, comma, end)) return wrong(view, from, end, NO_HASH);
   const claimed = view.toString('latin1', comma + 9, end - 2);
   // The comma stands in for the closing brace while the digest is taken: no copy of the line.
   view[comma] = CLOSE;

@@ -1,5 +1,4 @@
 import * as fs from 'node:fs';
-import { join } from 'node:path';
 
 /** Where evidence is read from: a folder, or a bundle. Read only. */
 export interface Evidence {
@@ -7,6 +6,7 @@ export interface Evidence {
   list(dir: string): readonly string[];
   /** Null when there is no such file. */
   open(path: string): Source | null;
+  exists(path: string): boolean;
 }
 
 export interface Source {
@@ -24,6 +24,7 @@ export const diskEvidence: Evidence = {
       return [];
     }
   },
+  exists: (path) => fs.existsSync(path),
   open(path) {
     let fd: number;
     try {
@@ -60,13 +61,4 @@ export function readSmall(evidence: Evidence, path: string, limit: number): Buff
   } finally {
     source.close();
   }
-}
-
-/** All files under a folder, as paths that begin with it. Bounded in depth. */
-export function walk(evidence: Evidence, dir: string, depth: number): string[] {
-  return evidence
-    .list(dir)
-    .flatMap((name) =>
-      depth > 1 ? [join(dir, name), ...walk(evidence, join(dir, name), depth - 1)] : [join(dir, name)],
-    );
 }

@@ -103,6 +103,8 @@ function judge(path: string, scan: SegmentScan, checkpoint: CheckpointState): Fi
     what,
   });
   const { bad } = scan;
+  if (bad?.kind === 'wrong' && !bad.alike && checkpoint.kind === 'none')
+    return verdict('not_established', place(bad), 'nothing in it looks like a journal of this format');
   if (bad?.kind === 'wrong') return verdict('tampered', place(bad));
   const sidecar = basename(checkpointName(path));
   if (checkpoint.kind === 'broken')

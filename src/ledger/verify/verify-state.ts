@@ -1,7 +1,7 @@
 import { dirname, join, resolve } from 'node:path';
 import { ZERO_DIGEST } from '../../core/index.ts';
 import type { FileVerdict } from '../types.ts';
-import { journalsIn } from './names.ts';
+import { checkpointName, journalsIn as namesIn } from './names.ts';
 import { diskEvidence, type Evidence } from './source.ts';
 import type { VerifyOptions } from './verify-file.ts';
 import { type JournalFindings, verifyJournal } from './verify-journal.ts';
@@ -12,6 +12,10 @@ interface Remembered {
   readonly base: string;
   readonly count: number;
   readonly head: string;
+  /** Somebody said that it may be missing. */
+  readonly retired: boolean;
+  /** Another journal stood here before and was not retired. */
+  readonly replaced: boolean;
 }
 
 /**
@@ -25,20 +29,29 @@ export async function verifyState(
   catalog: string,
   dirs: readonly string[],
   options: VerifyOptions,
+  /** Files in other formats, which somebody else checks. */
+  except: ReadonlySet<string> = new Set(),
 ): Promise<readonly FileVerdict[]> {
   const evidence = options.evidence ?? diskEvidence;
-  const own = await verifyJournal(catalog, options);
+  let own = await verifyJournal(catalog, options);
   const remembered = recall(evidence, catalog, own);
-  const bases = new Set(dirs.flatMap((dir) => journalsIn(evidence, dir)));
+  const bases = new Set(dirs.flatMap((dir) => namesIn(evidence, dir)));
   for (const base of remembered.keys()) bases.add(base);
   bases.delete(catalog);
+  for (const path of except) bases.delete(path);
   const verdicts: FileVerdict[] = [];
-  const unlisted: string[] = [];
+  let unlisted: string[] = [];
   for (const base of [...bases].sort()) {
     const found = await verifyJournal(base, options);
     const memory = remembered.get(base);
     verdicts.push(...(memory ? compare(found, memory) : found.verdicts));
     if (!memory && found.listed) unlisted.push(base);
+  }
+  if (unlisted.length > 0) {
+    // Perhaps it was listed while we were reading.
+    own = await verifyJournal(catalog, options);
+    const now = recall(evidence, catalog, own);
+    unlisted = unlisted.filter((base) => !now.has(base));
   }
   return [...catalogVerdicts(catalog, own, unlisted), ...verdicts];
 }
@@ -65,18 +78,33 @@ function recall(evidence: Evidence, catalog: string, own: JournalFindings): Read
   for (const { path, records } of own.verdicts) {
     for (const line of firstLines(evidence, path, records)) {
       const entry = JSON.parse(line) as Record<string, unknown>;
-      if (typeof entry.path !== 'string' || typeof entry.journal !== 'string') continue;
+      if (typeof entry.path !== 'string') continue;
       const base = resolve(dirname(catalog), entry.path);
-      const closed = entry.event === 'closed';
-      journals.set(base, {
-        id: entry.journal,
-        base,
-        count: closed ? Number(entry.count) : (journals.get(base)?.count ?? 0),
-        head: closed ? String(entry.head) : (journals.get(base)?.head ?? ZERO_DIGEST),
-      });
+      const next = note(entry, base, journals.get(base));
+      if (next) journals.set(base, next);
     }
   }
   return journals;
+}
+
+function note(
+  entry: Record<string, unknown>,
+  base: string,
+  known: Remembered | undefined,
+): Remembered | null {
+  const id = String(entry.journal);
+  const fresh = { id, base, count: 0, head: ZERO_DIGEST, retired: false, replaced: false };
+  switch (entry.event) {
+    case 'opened':
+      if (!known || known.retired) return fresh;
+      return known.id === id ? known : { ...fresh, replaced: true };
+    case 'closed':
+      return { ...(known ?? fresh), id, count: Number(entry.count), head: String(entry.head) };
+    case 'retired':
+      return known ? { ...known, retired: true } : null;
+    default:
+      return null;
+  }
 }
 
 /** Lines that were found good; the catalogue is small. */
@@ -93,7 +121,11 @@ function firstLines(evidence: Evidence, path: string, records: number): string[]
 
 function compare(found: JournalFindings, memory: Remembered): readonly FileVerdict[] {
   const [first, ...rest] = found.verdicts;
-  if (!first) return [];
+  if (!first || (memory.retired && !found.present)) return [];
+  if (memory.replaced) {
+    const what = 'the catalogue listed another journal here before, which was never retired';
+    return [{ ...first, status: 'tampered', first_bad: { line: 1, sequence: null, byte: 0, what } }, ...rest];
+  }
   if (found.id !== null && found.id !== memory.id) {
     const what = 'another journal stands in the place of the one the catalogue lists';
     return [{ ...first, status: 'tampered', first_bad: { line: 1, sequence: null, byte: 0, what } }, ...rest];
@@ -112,7 +144,27 @@ function compare(found: JournalFindings, memory: Remembered): readonly FileVerdi
   return found.verdicts;
 }
 
+/** One named journal and what the catalogue remembers of it; null when nobody has ever heard of it. */
+export async function verifyNamed(
+  catalog: string,
+  path: string,
+  options: VerifyOptions,
+): Promise<readonly FileVerdict[] | null> {
+  const evidence = options.evidence ?? diskEvidence;
+  const found = await verifyJournal(resolve(path), options);
+  const memory = recall(evidence, catalog, await verifyJournal(catalog, options)).get(found.base);
+  if (!memory && !found.present && !evidence.exists(checkpointName(found.base))) return null;
+  return memory ? compare(found, memory) : found.verdicts;
+}
+
+/** First segments of the journals in a folder on disk. */
+export function journalsIn(dir: string): readonly string[] {
+  return namesIn(diskEvidence, resolve(dir));
+}
+
 /** Where journals lie that nobody named. */
 export function usualDirs(stateDir: string, auditDir: string): readonly string[] {
-  return [resolve(auditDir), join(resolve(stateDir), 'ledger')];
+  const flights = join(resolve(stateDir), 'flights');
+  const each = diskEvidence.list(flights).map((name) => join(flights, name));
+  return [resolve(auditDir), join(resolve(stateDir), 'ledger'), ...each];
 }
