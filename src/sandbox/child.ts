@@ -23,7 +23,7 @@ export interface Child {
   /** TERM to all of it, KILL to what remains after the grace. */
   terminate(graceMs: number): Promise<void>;
   /** Ends leftovers of a process that has exited, and waits until its streams are closed. */
-  cleanUp(): Promise<void>;
+  cleanUp(streams?: 'destroy' | 'leave'): Promise<void>;
   killNow(): void;
   /** How many processes belong to it right now. */
   population(): number;
@@ -40,7 +40,9 @@ export type Spawned =
   | { readonly ok: true; readonly child: Child }
   | { readonly ok: false; readonly failure: Promise<Omit<NotStarted, 'durationMs'>> };
 
-const STREAM_GRACE_MS = 500;
+/** Whoever holds our pipes this long after everything was killed is out of reach (process-tree P3). */
+const CLOSE_TURNS = 50;
+const MOST_TURNS = 500;
 const POLL_MS = 10;
 const SWEEPS = 10;
 
@@ -103,15 +105,15 @@ function track(child: ChildProcess, pid: number, mark: string, contained: boolea
     killNow();
   };
 
-  const cleanUp = async () => {
+  const cleanUp = async (streams: 'destroy' | 'leave' = 'destroy') => {
     await exited;
     if (ownGroup) killNow();
     if (!contained) sweep();
-    const until = performance.now() + STREAM_GRACE_MS;
-    while (report?.initPid && isAlive(report.initPid) && performance.now() < until) await delay(1);
-    // Whoever still holds our pipes is out of reach (process-tree P3): do not wait for it.
-    await Promise.race([closed, delay(STREAM_GRACE_MS, undefined, { ref: false })]);
-    for (const stream of child.stdio) stream?.destroy();
+    for (let i = 0; i < CLOSE_TURNS && report?.initPid && isAlive(report.initPid); i++) await delay(1);
+    await drained(child, closed);
+    // A started process's streams belong to its caller, who may still be reading what it last said.
+    if (streams === 'destroy') for (const stream of child.stdio) stream?.destroy();
+    else child.stdio[STATUS_FD]?.destroy();
     release();
   };
 
@@ -129,6 +131,27 @@ function track(child: ChildProcess, pid: number, mark: string, contained: boolea
     },
     setUp: () => report === undefined || report.finished,
   };
+}
+
+/**
+ * Waits for the streams to close. Counted in turns of the event loop, each of which reads what is there, and
+ * begun anew while bytes still come: on a busy machine time alone would cut off what the program wrote.
+ */
+async function drained(child: ChildProcess, closed: Promise<void>): Promise<void> {
+  let open = true;
+  void closed.then(() => {
+    open = false;
+  });
+  const bytes = () =>
+    [child.stdout, child.stderr].reduce(
+      (sum, s) => sum + ((s as { readonly bytesRead?: number } | null)?.bytesRead ?? 0),
+      0,
+    );
+  for (let idle = 0, turn = 0, seen = bytes(); open && idle < CLOSE_TURNS && turn < MOST_TURNS; turn++) {
+    await Promise.race([closed, delay(POLL_MS)]);
+    idle = bytes() === seen ? idle + 1 : 0;
+    seen = bytes();
+  }
 }
 
 interface StatusReport {

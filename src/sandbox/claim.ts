@@ -6,7 +6,7 @@ import { CODES, isJsonObject, type Json, Writ, WritError } from '../core/index.t
  *    when it names one.
  * C3 The single use is taken before the first process starts, also when the start then fails.
  */
-export function claim(writ: Writ, stages: readonly (readonly string[])[], cwd: string): void {
+export function claim(writ: Writ, stages: readonly (readonly string[])[], folders: readonly string[]): void {
   if (!Writ.is(writ)) throw refusal('there is no writ: nothing runs without one');
   const { detail } = writ.action;
   if (!isJsonObject(detail)) throw refusal('the action of this writ has no detail');
@@ -16,7 +16,8 @@ export function claim(writ: Writ, stages: readonly (readonly string[])[], cwd: s
   if (detail.pipeline !== undefined && detail.argv !== undefined)
     throw refusal('the action of this writ names both an argv and a pipeline');
   if (!sameStages(granted, stages)) throw refusal('this writ is for another argv');
-  if (detail.cwd !== undefined && detail.cwd !== cwd) throw refusal('this writ is for another folder');
+  if (detail.cwd !== undefined && !folders.every((folder) => folder === detail.cwd))
+    throw refusal('this writ is for another folder');
   writ.use(writ.action);
 }
 

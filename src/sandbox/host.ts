@@ -89,7 +89,7 @@ export function hostMasks(): readonly string[] {
     ...HIDDEN_SECRETS,
     ...sshHostKeys(),
     ...HIDDEN_IN_HOME.map((name) => join(home, name)),
-    ...listeningSockets(),
+    ...listeningSockets().filter(isSocket),
   ];
 }
 
@@ -112,6 +112,15 @@ export function listeningSockets(table: string = readTable()): readonly string[]
     if (at !== -1) paths.add(line.slice(at + 1));
   }
   return [...paths];
+}
+
+/** The table also names sockets of other mount namespaces; only what lies here is hidden. */
+function isSocket(path: string): boolean {
+  try {
+    return statSync(path).isSocket();
+  } catch {
+    return false;
+  }
 }
 
 function readTable(): string {

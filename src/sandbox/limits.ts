@@ -1,7 +1,14 @@
 import { resolveProgram } from './resolve-program.ts';
 import type { Limits } from './types.ts';
 
-export const DEFAULT_MAX_OUTPUT = 10 * 1024 * 1024;
+const DEFAULT_MAX_OUTPUT = 10 * 1024 * 1024;
+const MOST_OUTPUT = 1024 * 1024 * 1024;
+
+/** Bytes kept of a stream: what was asked for, never without a bound. */
+export function outputLimit(limits: Limits | undefined): number {
+  const wanted = limits?.maxOutputBytes ?? DEFAULT_MAX_OUTPUT;
+  return wanted >= 0 ? Math.floor(Math.min(wanted, MOST_OUTPUT)) : DEFAULT_MAX_OUTPUT;
+}
 
 /**
  * The kernel's limits on a child, set by `prlimit` (util-linux), which then becomes the program.

@@ -61,11 +61,16 @@ export function planMounts(wanted: Wanted, look: Look): MountPlan {
   const cwd = look(wanted.cwd);
   if (!cwd || cwd.file) return { ok: false, reason: `${wanted.cwd}: no such folder` };
   const program = programPlace(wanted.program, look);
-  for (const needed of [cwd, program]) {
+  // Names are looked up through a file that often lives in /run.
+  const names = wanted.profile.network === 'host' ? look('/etc/resolv.conf') : undefined;
+  for (const needed of names ? [cwd, program, names] : [cwd, program]) {
     const covering = effective([...byPath.values()], needed.real);
     if (covering?.access !== 'masked') continue;
     // A folder under /tmp is hidden by the host's masks: what runs and where it runs come back, read-only.
-    if (covering.from === 'caller') return { ok: false, reason: `${needed.real} is masked` };
+    if (covering.from === 'caller') {
+      if (needed === names) continue;
+      return { ok: false, reason: `${needed.real} is masked` };
+    }
     if (covering.path === needed.real) continue;
     byPath.set(needed.real, { path: needed.real, access: 'readonly', file: needed.file, from: 'host' });
   }

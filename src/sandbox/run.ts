@@ -3,7 +3,7 @@ import { Capture } from './capture.ts';
 import { type Child, type Exit, spawnChild } from './child.ts';
 import { claim } from './claim.ts';
 import { exitCodeOf } from './exit-code.ts';
-import { DEFAULT_MAX_OUTPUT } from './limits.ts';
+import { outputLimit } from './limits.ts';
 import { closePipes, openPipes } from './pipes.ts';
 import { type Launch, planLaunch } from './plan-launch.ts';
 import { newMark } from './process-tree.ts';
@@ -39,7 +39,11 @@ export async function runPipeline(writ: Writ, specs: readonly RunSpec[]): Promis
   if (specs.slice(1).some((spec) => spec.stdin !== undefined))
     throw invalid('only the first stage has stdin');
   const timeoutMs = longestTimeout(specs);
-  claim(writ, argvs, first.cwd);
+  claim(
+    writ,
+    argvs,
+    specs.map((spec) => spec.cwd),
+  );
   if (specs.some((spec) => spec.signal?.aborted))
     return {
       outcome: { kind: 'aborted', output: outputOf(new Capture(0), []), durationMs: elapsed() },
@@ -57,7 +61,7 @@ export async function runPipeline(writ: Writ, specs: readonly RunSpec[]): Promis
   const started = await startStages(specs, argvs, launches, mark);
   if (!started.ok) return { outcome: { ...started.failure, durationMs: elapsed() }, stages: [] };
   const { stages } = started;
-  const stdout = new Capture(last.limits?.maxOutputBytes ?? DEFAULT_MAX_OUTPUT);
+  const stdout = new Capture(outputLimit(last.limits));
   stages.at(-1)?.child.process.stdout?.on('data', stdout.push);
   feed(first, stages[0]?.child);
 
@@ -109,11 +113,9 @@ async function startStages(
         return { ok: false, failure: await spawned.failure } as const;
       }
       const spec = specs[i];
-      const stderr = new Capture(spec?.limits?.maxOutputBytes ?? DEFAULT_MAX_OUTPUT);
-      spawned.child.process.stderr?.on('data', (chunk: Buffer) => {
-        stderr.push(chunk);
-        spec?.onStderr?.(chunk);
-      });
+      const stderr = new Capture(outputLimit(spec?.limits));
+      spawned.child.process.stderr?.on('data', stderr.push);
+      tell(spawned.child, spec?.onStderr);
       stages.push({ argv: argvs[i] ?? [], child: spawned.child, stderr });
     }
     return { ok: true, stages } as const;
@@ -121,6 +123,19 @@ async function startStages(
     // Our copies must go, or a stage would never see its reader or its writer leave.
     closePipes(pipes);
   }
+}
+
+/** Live progress is a courtesy: a listener that fails is no longer told, and the run goes on. */
+function tell(child: Child, listener: RunSpec['onStderr']): void {
+  if (listener === undefined) return;
+  const pass = (chunk: Buffer) => {
+    try {
+      listener(chunk);
+    } catch {
+      child.process.stderr?.off('data', pass);
+    }
+  };
+  child.process.stderr?.on('data', pass);
 }
 
 function feed(spec: RunSpec, child: Child | undefined): void {

@@ -23,7 +23,7 @@ const NOTHING = {
  */
 export async function start(writ: Writ, spec: StartSpec): Promise<RunningProcess> {
   const argv = [...spec.argv];
-  claim(writ, [argv], spec.cwd);
+  claim(writ, [argv], [spec.cwd]);
   spec.signal?.throwIfAborted();
   const mark = newMark();
   const launch = await planLaunch(spec, argv, mark);
@@ -38,16 +38,19 @@ export async function start(writ: Writ, spec: StartSpec): Promise<RunningProcess
   stdin.on('error', () => {});
 
   const stopWatching = watchProcesses([{ child, limit: spec.limits?.processes }]);
+  const settled = new AbortController();
   const gone = child.exited.then(async (exit) => {
     stopWatching();
-    await child.cleanUp();
+    await child.cleanUp('leave');
+    settled.abort();
     return { exitCode: exit.code, signal: exit.signal };
   });
   const stop = once(async () => {
     await child.terminate(spec.killAfterMs ?? DEFAULT_KILL_AFTER_MS);
     await gone;
   });
-  spec.signal?.addEventListener('abort', () => void stop(), { once: true });
+  spec.signal?.addEventListener('abort', () => void stop(), { once: true, signal: settled.signal });
+  if (spec.signal?.aborted) void stop();
   return { pid: child.pid, stdin, stdout, stderr, exited: gone, stop };
 }
 
@@ -55,7 +58,7 @@ export async function start(writ: Writ, spec: StartSpec): Promise<RunningProcess
 export async function runInteractive(writ: Writ, spec: InteractiveSpec): Promise<RunOutcome> {
   const startedAt = performance.now();
   const argv = [...spec.argv];
-  claim(writ, [argv], spec.cwd);
+  claim(writ, [argv], [spec.cwd]);
   const mark = newMark();
   const launch = await planLaunch(spec, argv, mark);
   if (!launch.ok) return { ...launch.failure, durationMs: performance.now() - startedAt };
