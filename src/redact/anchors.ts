@@ -36,8 +36,11 @@ const detectVaultId: Detector = (scan, _start, end) => {
   return false;
 };
 
+/** One character of every class that base64 has. */
+const BASE64_CHARS = 'abcdefghijklmnopqrstuvwxyz0/';
+
 const anchors = (detect: Detector, ...texts: readonly string[]): Anchor[] =>
-  texts.map((text) => ({ text: text.toLowerCase(), detect }));
+  texts.map((text) => ({ shape: text.toLowerCase(), detect }));
 
 /** Every string that makes the scanner stop and look, with the detector that looks. */
 export const ANCHORS: readonly Anchor[] = [
@@ -55,8 +58,8 @@ export const ANCHORS: readonly Anchor[] = [
     'CAQAwBQYDK2Vw',
   ),
   ...anchors(detectPutty, 'Private-Lines'),
-  ...VENDORS.map((v) => ({ text: v.prefix.toLowerCase(), detect: vendorDetector(v) })),
-  ...anchors(detectAadSecret, 'Q~'),
+  ...VENDORS.map((v) => ({ shape: v.shape ?? v.prefix.toLowerCase(), detect: vendorDetector(v) })),
+  { shape: ['0', 'q', '~'], detect: detectAadSecret },
   ...anchors(detectTelegram, ':AA'),
   ...anchors(
     webhookDetector('slack_token'),
@@ -75,8 +78,8 @@ export const ANCHORS: readonly Anchor[] = [
   ...anchors(detectUrl, '://'),
   ...anchors(detectEncodedUrl, '%3A%2F%2F'),
   ...anchors(detectOracle, 'oracle:thin:'),
-  ...anchors(detectKey512, '=='),
-  ...anchors(detectKey256, '='),
+  { shape: ['=', '=', ' :-_'], detect: detectKey512 },
+  { shape: [BASE64_CHARS, '=', ' :-_'], detect: detectKey256 },
   ...anchors(
     detectMarkedKey,
     '+ASt',
@@ -137,22 +140,10 @@ export const ANCHORS: readonly Anchor[] = [
     'authentication-key',
   ),
   ...anchors(detectIdentifiedBy, 'identified by'),
-  ...PROGRAM_NAMES.map((name) => ({ text: name, detect: detectCommand })),
+  ...PROGRAM_NAMES.map((name) => ({ shape: `${name} `, detect: detectCommand })),
   ...anchors(
     detectNamed,
-    ...[
-      'pass',
-      'pwd',
-      'secret',
-      'token',
-      'key',
-      'cred',
-      'psk',
-      'kennwort',
-      'wachtwoord',
-      'senha',
-      'contrase',
-    ],
+    ...['pass', 'pwd', 'secret', 'token', 'key', 'cred', 'psk', 'kennwort', 'wachtwoord', 'senha', 'trase'],
     ...[
       'authorization',
       'masterauth',

@@ -1,5 +1,5 @@
 import { BASE64, flagsAt, IDENT, is, isEol, skip, skipBack, skipGap, startsLine } from './chars.ts';
-import { type KeyMeaning, keyMeaning } from './key-names.ts';
+import type { KeyMeaning } from './key-names.ts';
 import { nestedValues } from './nested.ts';
 import { HEAD, isWordy, plausible } from './plausible.ts';
 import type { Detector, Scan } from './scan.ts';
@@ -26,7 +26,7 @@ export const detectNamed: Detector = (scan, start, end) => {
     if (noteName(scan, from, to)) return false;
     return quote === undefined && spacedSecret(scan, from, to);
   }
-  const meaning = keyMeaning(fullName(text, from, to, scan.floor));
+  const meaning = scan.meaningOf(fullName(text, from, to, scan.floor));
   if (meaning === undefined) return false;
   if (separator === undefined) return quote === undefined && flagValue(scan, to, meaning);
   return secretBehind(scan, { from, separator, meaning, json: quote?.[2] === 34 });
@@ -56,7 +56,7 @@ export function secretBehind(scan: Scan, named: Named): boolean {
 export function takeValue(scan: Scan, value: Value, meaning: KeyMeaning, json: boolean): boolean {
   const { text } = scan;
   const head = text.slice(value.start, Math.min(value.end ?? value.start + HEAD, value.start + HEAD));
-  const chosen = value.quoted || !head.includes(' ') ? value : firstWord(text, value, head);
+  const chosen = value.quoted || !head.includes(' ') ? value : firstWord(value, head);
   const judged = chosen === value ? head : text.slice(chosen.start, chosen.end);
   if (!plausible(judged, meaning.strength)) return false;
   const end = wrappedEnd(text, chosen, farEnd(text, chosen));
@@ -65,7 +65,7 @@ export function takeValue(scan: Scan, value: Value, meaning: KeyMeaning, json: b
 }
 
 /** Of an unquoted value with blanks: all of it if it may be a passphrase, else its first word. */
-function firstWord(text: string, value: Value, head: string): Value {
+function firstWord(value: Value, head: string): Value {
   const word = head.slice(0, head.indexOf(' '));
   const rest = head.slice(word.length);
   const more = /[\w"']\s*[:=]/.test(rest);
@@ -175,15 +175,19 @@ function flagValue(scan: Scan, to: number, meaning: KeyMeaning): boolean {
 function noteName(scan: Scan, from: number, to: number): boolean {
   const { text } = scan;
   let at = from;
-  while (at > 0 && '"\'`\\'.includes(text[at - 1]!)) at--;
+  while (at > 0 && from - at < 8 && isQuoteSign(text.charCodeAt(at - 1))) at--;
   at = skipBack(text, at, 8, Math.max(0, at - 16));
   if (text[at - 1] !== ':' && text[at - 1] !== '=') return false;
   const window = text.slice(Math.max(0, at - 24), at - 1);
   if (!/(?:^|[^A-Za-z])(?:name|key|variable|setting|field|keyName)\\*["'`]?\s*$/i.test(window)) return false;
-  const meaning = keyMeaning(text.slice(from, to));
+  const meaning = scan.meaningOf(text.slice(from, to));
   if (meaning === undefined) return false;
   scan.named = { from: to, until: to + 400, meaning };
   return true;
+}
+
+function isQuoteSign(c: number): boolean {
+  return c === 34 || c === 39 || c === 92 || c === 96;
 }
 
 /** `value` behind a name that was noted, in the same object. */

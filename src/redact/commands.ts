@@ -16,8 +16,6 @@ interface Program {
 
 const PROGRAMS: Readonly<Record<string, Program>> = {
   curl: { pair: ['-u', '--user', '-U', '--proxy-user'], separator: ':' },
-  wget: { pair: [], separator: ':' },
-  http: { pair: ['-a', '--auth'], separator: ':' },
   sshpass: { value: ['-p'], attached: ['-p'] },
   mysql: { attached: ['-p'] },
   mysqldump: { attached: ['-p'] },
@@ -47,15 +45,15 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
   unzip: { value: ['-P'] },
   zip: { value: ['-P'] },
   '7z': { attached: ['-p'] },
-  psexec: { value: ['-p'] },
 };
 
 export const PROGRAM_NAMES: readonly string[] = Object.keys(PROGRAMS);
 const LINE = 4096;
 
 /** Reads the rest of the command line behind a program's name, word by word. */
-export const detectCommand: Detector = (scan, start, end) => {
+export const detectCommand: Detector = (scan, start, blank) => {
   const { text } = scan;
+  const end = blank - 1;
   if (is(text, start - 1, 1) || !is(text, end, BLANK) || end < (scan.done.get('command') ?? 0)) return false;
   let program = PROGRAMS[text.slice(start, end)];
   if (program === undefined) return false;

@@ -24,6 +24,7 @@ export const detectLdapHash: Detector = (scan, start, end) => {
 /** `name:rid:LM:NT:::` of a SAM dump. */
 export const detectSam: Detector = (scan, start) => {
   const { text } = scan;
+  if (text[start - 33] !== ':') return false;
   const window = text.slice(Math.max(scan.floor, start - 66), start);
   const found = /[0-9a-f]{32}:[0-9a-f]{32}$/i.exec(window);
   return found !== null && scan.take(start - found[0].length, start, 'password');

@@ -52,7 +52,7 @@ export function holdsPair(token: string): boolean {
 /** `"auth": "…"` of a Docker configuration, `_auth=…` of npm. */
 export const detectAuthPair: Detector = (scan, start, end) => {
   const { text } = scan;
-  if (is(text, start - 1, TOKEN) && text[start - 1] !== '_') return false;
+  if (is(text, end, TOKEN | BLANK) || (is(text, start - 1, TOKEN) && text[start - 1] !== '_')) return false;
   const lead = /^\\*["']?\s{0,4}[:=]\s{0,4}\\*["']?/.exec(text.slice(end, end + 16));
   if (lead === null) return false;
   const from = end + lead[0].length;
@@ -73,6 +73,7 @@ export const detectCookies: Detector = (scan, _start, end) => {
   const lead = /^\\*["']?\s{0,2}[:=]\s{0,4}\\*["']?/.exec(text.slice(end, end + 16));
   if (lead === null) return false;
   let i = end + lead[0].length;
+  if (i < (scan.done.get('cookie') ?? 0)) return false;
   let took = false;
   for (let pairs = 0; pairs < 64 && !isEol(text, i); pairs++) {
     const equals = nameEnd(text, i);
@@ -85,6 +86,7 @@ export const detectCookies: Detector = (scan, _start, end) => {
     const flag = nameEnd(text, i);
     if (text[flag] === ';') i = skip(text, flag + 1, BLANK, flag + 5);
   }
+  scan.done.set('cookie', i);
   return took;
 };
 
@@ -116,7 +118,9 @@ export const detectSignature: Detector = (scan, start, end) => {
   const lead = /^(?:=|%3d|%253d|\\+u003d|\\*["']\s{0,3}[:=]\s{0,3}\\*["'])/i.exec(text.slice(end, end + 16));
   if (lead === null) return false;
   const from = end + lead[0].length;
+  if (from < (scan.done.get('sig') ?? 0)) return false;
   const stop = signatureEnd(text, from);
+  scan.done.set('sig', stop);
   const value = text.slice(from, stop);
   if (stop - from < 20 || !/\d/.test(value)) return false;
   return scan.take(from, stop, 'sas_token');

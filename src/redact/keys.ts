@@ -7,8 +7,9 @@ const PUBLIC =
   /sha-?(?:1|224|256|384|512)|md5|digest|hash|checksum|integrity|signature|fingerprint|thumbprint|public|pub_?key|\bkid\b|etag|certificate|\bcert\b|content-|peer|nonce/i;
 
 /** 512 bits in base64 end in `==`: storage and Cosmos keys, bare or in a table. */
-export const detectKey512: Detector = (scan, _start, end) => {
+export const detectKey512: Detector = (scan, start) => {
   const { text } = scan;
+  const end = start + 2;
   const from = skipBack(text, end - 2, BASE64, Math.max(scan.floor, end - 2 - 87));
   if (end - from !== 88 || is(text, end, BASE64) || text[end] === '=') return false;
   if (!varied(text, from, end) || labelledPublic(text, from)) return false;
@@ -16,8 +17,10 @@ export const detectKey512: Detector = (scan, _start, end) => {
 };
 
 /** 256 bits end in one `=`: bare on a line of its own, or on a line that speaks of a key. */
-export const detectKey256: Detector = (scan, start, end) => {
+export const detectKey256: Detector = (scan, before) => {
   const { text } = scan;
+  const start = before + 1;
+  const end = start + 1;
   if (text[end] === '=' || !is(text, start - 1, BASE64) || is(text, end, BASE64 | TOKEN)) return false;
   const from = skipBack(text, start, BASE64, Math.max(scan.floor, start - 44));
   if (end - from !== 44 || !varied(text, from, end) || labelledPublic(text, from)) return false;
@@ -34,7 +37,8 @@ export const detectMarkedKey: Detector = (scan, start, end) => {
   let stop = skip(text, end, BASE64, end + 16);
   while (text[stop] === '=' && stop - end < 18) stop++;
   const length = stop - from;
-  if (length < 40 || length > 92 || is(text, stop, BASE64) || !varied(text, from, stop)) return false;
+  if (length < 40 || length > 92 || is(text, stop, BASE64) || is(text, from - 1, BASE64)) return false;
+  if (!varied(text, from, stop)) return false;
   return stop - end <= 14 && !labelledPublic(text, from) && scan.take(from, stop, 'storage_key');
 };
 

@@ -6,6 +6,7 @@ import { valueAt } from './value.ts';
 /** SMTP and IMAP: `AUTH PLAIN <base64>`, `AUTHENTICATE PLAIN <base64>`. */
 export const detectSaslInitial: Detector = (scan, _start, end) => {
   const { text } = scan;
+  if (!is(text, end, BLANK) && !text.startsWith('enticate', end)) return false;
   const mechanism =
     /^(?:enticate)?[ \t]+(?:PLAIN|LOGIN|XOAUTH2|OAUTHBEARER|CRAM-MD5|EXTERNAL|NTLM)[ \t]+/i.exec(
       text.slice(end, end + 40),

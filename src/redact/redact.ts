@@ -1,16 +1,16 @@
 import { claimRedactedStamp } from '../core/redacted.ts';
 import { ANCHORS } from './anchors.ts';
-import { buildAutomaton } from './automaton.ts';
 import { placeholder } from './placeholder.ts';
 import { runScan, type Span } from './scan.ts';
+import { buildTrigrams } from './trigrams.ts';
 import type { Redaction, RedactionCategory } from './types.ts';
 
 const stamp = claimRedactedStamp();
-const automaton = buildAutomaton(ANCHORS.map((anchor) => anchor.text));
+const trigrams = buildTrigrams(ANCHORS.map((anchor) => anchor.shape));
 
 /** The secrets in a text, in order. */
 export function findSecrets(text: string): readonly Span[] {
-  return runScan(text, automaton, ANCHORS).spans;
+  return runScan(text, trigrams, ANCHORS).spans;
 }
 
 /** The most passes over one text. One is enough for all but text made to need two. */

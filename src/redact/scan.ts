@@ -1,6 +1,6 @@
-import type { Automaton } from './automaton.ts';
-import type { KeyMeaning } from './key-names.ts';
+import { type KeyMeaning, keyMeaning } from './key-names.ts';
 import { placeholderEnd } from './placeholder.ts';
+import { type Candidate, CLASS_OF, type Shape, type Trigrams } from './trigrams.ts';
 import type { RedactionCategory } from './types.ts';
 
 /** One stretch of text that must not be seen. `quote` puts quotes around what replaces it. */
@@ -32,9 +32,19 @@ export class Scan {
   named: { readonly from: number; readonly until: number; readonly meaning: KeyMeaning } | undefined;
   /** Per detector: where it need not look again. */
   readonly done = new Map<string, number>();
+  /** Names repeat: what one means is worked out once a pass. */
+  readonly #meanings = new Map<string, KeyMeaning | undefined>();
 
   constructor(text: string) {
     this.text = text;
+  }
+
+  meaningOf(name: string): KeyMeaning | undefined {
+    if (this.#meanings.has(name)) return this.#meanings.get(name);
+    if (this.#meanings.size > 4096) this.#meanings.clear();
+    const meaning = keyMeaning(name);
+    this.#meanings.set(name, meaning);
+    return meaning;
   }
 
   /** Takes [start, end); answers whether anything was taken or stepped over. */
@@ -54,36 +64,57 @@ export class Scan {
 
 /**
  * Examines the text around an anchor that ends just before `end`. True when it took something or
- * moved the pass on; the other anchors that end in the same place are then not asked.
+ * moved the pass on; the other anchors in the same place are then not asked.
  */
 export type Detector = (scan: Scan, start: number, end: number) => boolean;
 
 export interface Anchor {
-  readonly text: string;
+  /** Lower-case text, or three sets of characters when the anchor has no fixed text. */
+  readonly shape: Shape;
   readonly detect: Detector;
 }
 
-export function runScan(text: string, automaton: Automaton, anchors: readonly Anchor[]): Scan {
+export function runScan(text: string, trigrams: Trigrams, anchors: readonly Anchor[]): Scan {
   const scan = new Scan(text);
-  const { next, classOf, classes, firstOutput, outputs } = automaton;
-  const length = text.length;
-  let state = 0;
-  for (let i = 0; i < length; i++) {
-    const c = text.charCodeAt(i);
-    state = next[state * classes + (c < 128 ? classOf[c]! : 0)]!;
-    if (state < firstOutput) continue;
-    for (const index of outputs[state - firstOutput]!) {
-      const anchor = anchors[index]!;
-      const start = i + 1 - anchor.text.length;
-      if (start < scan.floor) continue;
-      scan.position = i + 1;
-      if (anchor.detect(scan, start, i + 1)) {
-        // Whatever was half matched belongs to what has just been taken.
-        state = 0;
-        break;
-      }
-    }
+  const { hit, candidates } = trigrams;
+  // One byte a UTF-16 unit keeps positions the same; what is cut off can only cause a false suspicion.
+  // One more at the end lets anchors that want to see what follows fire there too.
+  const bytes = Buffer.allocUnsafe(text.length + 1);
+  bytes.write(text, 'latin1');
+  bytes[text.length] = 0;
+  let three = 0;
+  for (let i = 0; i < bytes.length; i++) {
+    three = ((three << 5) | CLASS_OF[bytes[i]!]!) & 0x7fff;
+    if (hit[three] === 0) continue;
+    scan.position = i + 1;
+    if (suspect(scan, candidates.get(three)!, anchors, i + 1)) three = 0;
     if (scan.position > i + 1) i = scan.position - 1;
   }
   return scan;
+}
+
+/** Asks the anchors that may stand here, in the order of the table, until one has moved the pass on. */
+function suspect(
+  scan: Scan,
+  candidates: readonly Candidate[],
+  anchors: readonly Anchor[],
+  end: number,
+): boolean {
+  for (const { anchor, reach } of candidates) {
+    const { shape, detect } = anchors[anchor]!;
+    const start = end - reach;
+    if (start < scan.floor) continue;
+    const length = typeof shape === 'string' ? shape.length : 3;
+    if (typeof shape === 'string' && !matches(scan.text, start, shape)) continue;
+    if (detect(scan, start, start + length)) return true;
+  }
+  return false;
+}
+
+function matches(text: string, start: number, lower: string): boolean {
+  for (let k = 0; k < lower.length; k++) {
+    const c = text.charCodeAt(start + k);
+    if ((c >= 65 && c <= 90 ? c + 32 : c) !== lower.charCodeAt(k)) return false;
+  }
+  return true;
 }

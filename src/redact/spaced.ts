@@ -1,5 +1,4 @@
-import { BLANK, is, isEol, skip, skipBack, skipGap, startsLine } from './chars.ts';
-import { keyMeaning } from './key-names.ts';
+import { BLANK, EOL, flagsAt, is, isEol, skip, skipBack, skipGap, startsLine } from './chars.ts';
 import { plausible } from './plausible.ts';
 import type { Scan } from './scan.ts';
 import { valueAt } from './value.ts';
@@ -16,36 +15,68 @@ export function spacedSecret(scan: Scan, from: number, to: number): boolean {
   if (!is(text, to, BLANK)) return false;
   const name = text.slice(from, to);
   if (name === 'PASS' || name === 'pass') return protocolPass(scan, from, to);
-  const meaning = keyMeaning(name);
+  const first = skipGap(text, to);
+  const login = behindLogin(text, from);
+  // Nearly always this is a sentence, and its next word says so.
+  if (!login && !strikes(text, first)) return false;
+  const meaning = scan.meaningOf(name);
   if (meaning === undefined) return false;
-  let at = skipGap(text, to);
-  const lead =
-    /^(?:(?:[0456789]|ENC|encrypted|hex|ascii-text|cleartext)[ \t]+|(?:is|was|to|set to|as)[ \t]*:?[ \t]*)/.exec(
-      text.slice(at, at + 24),
-    );
-  const typed = lead !== null && /^(?:\d|[A-Zech])/.test(lead[0]) && !/^(?:is|was|to|set|as)\b/.test(lead[0]);
-  if (lead !== null) at += lead[0].length;
+  const lead = LEAD.exec(text.slice(first, first + 24));
+  const typed = lead?.[1] !== undefined;
+  const at = first + (lead?.[0].length ?? 0);
   if (isEol(text, at)) return false;
-  const quoted = text[at] === "'" || text[at] === '"';
   const value = valueAt(text, at, 'word');
   if (value?.end === undefined) return false;
   const word = text.slice(value.start, value.end);
   if (!plausible(word, meaning.strength === 'weak' ? 'weak' : 'strong')) return false;
-  if (!(typed && /\d|[^\w]/.test(word)) && !STRIKING.test(word)) {
-    if (!(quoted && value.end - value.start >= 4 && SQL.test(text.slice(Math.max(0, from - 24), to)))) {
-      if (!netrc(text, from)) return false;
-    }
-  }
   if (meaning.strength === 'weak' && !typed) return false;
+  const sql = value.quoted && word.length >= 4 && SQL.test(text.slice(Math.max(0, from - 24), to));
+  if (!(typed && /\d|[^\w]/.test(word)) && !STRIKING.test(word) && !sql && !login) return false;
   return scan.take(value.start, value.end, meaning.category);
 }
+
+/** A word for how the secret is stored, or a verb. */
+const LEAD =
+  /^(?:((?:[0456789]|ENC|encrypted|hex|ascii-text|cleartext)[ \t]+)|(?:is|was|to|set to|as)[ \t]*:?[ \t]*)/;
+
+/** The next word has a digit or a quote in it, or is one of those that lead to a secret. */
+function strikes(text: string, at: number): boolean {
+  const stop = at + 48;
+  for (let i = at; i < stop; i++) {
+    const c = text.charCodeAt(i);
+    if ((c >= 48 && c <= 57) || c === 34 || c === 39) return true;
+    if (c <= 32 || Number.isNaN(c)) return LEADS.has(text.slice(at, i));
+  }
+  return true;
+}
+
+const LEADS = new Set([
+  'is',
+  'was',
+  'to',
+  'set',
+  'as',
+  'is:',
+  'to:',
+  'ENC',
+  'encrypted',
+  'hex',
+  'ascii-text',
+  'cleartext',
+]);
 
 const SQL = /(?:with|set|identified\s+by|encrypted|user|role|login)\s+password$|password$/i;
 
 /** `machine h login u password p`, on one line or several. */
-function netrc(text: string, from: number): boolean {
-  const before = text.slice(Math.max(0, from - 200), from);
-  return /(?:^|\s)(?:machine\s+\S+|default)\s+(?:login|account|user)\s+\S+\s+$/.test(before);
+function behindLogin(text: string, from: number): boolean {
+  const low = Math.max(0, from - 160);
+  const user = skipBack(text, from, BLANK | EOL, low);
+  let i = user;
+  while (i > low && (flagsAt(text, i - 1) & (BLANK | EOL)) === 0) i--;
+  if (i === user) return false;
+  const end = skipBack(text, i, BLANK | EOL, low);
+  if (end === i) return false;
+  return text.startsWith('login', end - 5) || text.startsWith('account', end - 7);
 }
 
 /** FTP and POP3: a line `PASS …` in a conversation, never the PASS of a test report. */
@@ -54,12 +85,12 @@ function protocolPass(scan: Scan, from: number, to: number): boolean {
   const at = skip(text, to, BLANK, to + 4);
   const value = valueAt(text, at, 'word');
   if (value?.end === undefined || value.end - value.start < 1) return false;
-  const before = text.slice(Math.max(0, from - 160), from);
-  const request = /Request: $/.test(before);
-  const line =
-    startsLine(text, skipBack(text, from, BLANK, 0)) ||
-    /(?:^|\n)[ \t]*(?:C:|>|-+>|<|\d+[.)]?)[ \t]*$/.test(before);
-  const talk = /(?:^|\n)[^\n]{0,12}(?:USER |\+OK|331 |AUTH )/i.test(before) || text[value.end] === '\r';
-  if (!request && !(line && talk && isEol(text, value.end))) return false;
+  const request = text.startsWith('Request: ', from - 9);
+  if (!request) {
+    if (!isEol(text, value.end)) return false;
+    const before = text.slice(Math.max(0, from - 160), from);
+    if (!startsLine(text, from) && !/(?:^|\n)[ \t]*(?:C:|>|-+>|<|\d+[.)]?)[ \t]*$/.test(before)) return false;
+    if (text[value.end] !== '\r' && !/(?:USER |\+OK|331 |AUTH )/i.test(before)) return false;
+  }
   return scan.take(value.start, value.end, 'password');
 }

@@ -1,5 +1,6 @@
 import { BASE64, flagsAt, is, skip, TOKEN } from './chars.ts';
 import type { Detector } from './scan.ts';
+import type { Shape } from './trigrams.ts';
 import type { RedactionCategory } from './types.ts';
 
 /**
@@ -15,6 +16,8 @@ export interface Vendor {
   /** Nothing longer than this is the issuer's. */
   readonly max?: number;
   readonly alphabet?: RegExp;
+  /** How to find it when the prefix has fewer than three characters. */
+  readonly shape?: Shape;
 }
 
 const vendor = (
@@ -80,7 +83,7 @@ export const VENDORS: readonly Vendor[] = [
   vendor('dckr_oat_', 20),
   ...['NRAK-', 'NRJS-', 'NRII-', 'NRRA-', 'NRSP-'].map((p) => vendor(p, 16)),
   ...['sq0atp-', 'sq0csp-', 'sq0idp-', 'EAAAE', 'EAAAl'].map((p) => vendor(p, 20)),
-  { prefix: 'SK', min: 32, max: 32, category: 'api_key', alphabet: hex },
+  { prefix: 'SK', shape: ['s', 'k', '0abcdef'], min: 32, max: 32, category: 'api_key', alphabet: hex },
   ...[
     'lin_api_',
     'lin_oauth_',
@@ -147,8 +150,9 @@ const LONGEST = 2048;
 export function vendorDetector(v: Vendor): Detector {
   const extra = new Set([...(v.extra ?? '')].map((c) => c.charCodeAt(0)));
   const first = v.prefix.charCodeAt(0);
-  return (scan, start, end) => {
+  return (scan, start) => {
     const { text } = scan;
+    const end = start + v.prefix.length;
     if (text.charCodeAt(start) !== first || !text.startsWith(v.prefix, start)) return false;
     if (start < (scan.done.get('blob') ?? 0) || !opens(text, start)) return false;
     const limit = end + LONGEST;
@@ -189,10 +193,12 @@ function digitsAmongLetters(body: string): boolean {
 }
 
 /** Azure AD application secrets: three characters, a digit, `Q~`, then 31 or more. */
-export const detectAadSecret: Detector = (scan, start, end) => {
+export const detectAadSecret: Detector = (scan, digit, end) => {
   const { text } = scan;
+  const start = digit + 1;
   const from = start - 4;
-  if (from < scan.floor || !is(text, start - 1, 32)) return false;
+  if (from < scan.floor || text[end - 1] !== '~' || text[start] !== 'Q' || !is(text, digit, 32)) return false;
+  if (is(text, from - 1, 32 | 64 | 128) || text[from - 1] === '~') return false;
   for (let i = from; i < start; i++) if (!isAad(text, i)) return false;
   let stop = end;
   while (stop < end + 80 && isAad(text, stop)) stop++;
