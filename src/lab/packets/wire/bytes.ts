@@ -1,15 +1,4 @@
-/** Addresses as 32-bit numbers, and the two arithmetic helpers every header needs. */
-
-/** Dotted quad to an unsigned 32-bit number. The world loader has checked the text already. */
-export function ipv4Number(text: string): number {
-  let value = 0;
-  for (const part of text.split('.')) value = value * 256 + Number(part);
-  return value >>> 0;
-}
-
-export function ipv4Text(address: number): string {
-  return `${address >>> 24}.${(address >>> 16) & 255}.${(address >>> 8) & 255}.${address & 255}`;
-}
+/** Big-endian numbers and the Internet checksum: what every header needs. */
 
 export function put16(buffer: Uint8Array, at: number, value: number): void {
   buffer[at] = (value >>> 8) & 255;

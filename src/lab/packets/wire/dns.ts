@@ -77,7 +77,7 @@ export function dnsResponse(id: number, name: string, answer: DnsAnswer): Uint8A
   const asked = question(name);
   const questionPointer = Uint8Array.of(POINTER_TO_QUESTION >> 8, POINTER_TO_QUESTION & 255);
   const answers: Uint8Array[] = [];
-  let owner = questionPointer;
+  let owner: Uint8Array = questionPointer;
   for (const cname of answer.cnames) {
     const target = encodeName(cname);
     answers.push(record(owner, TYPE.cname, answer.ttl, target));
