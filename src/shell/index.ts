@@ -3,7 +3,7 @@
  * `shell.ts` is the road of one command; `audit.ts` its record; `process/` what becomes of output.
  */
 export { readShellAudit, type ShellAuditRecord } from './read.ts';
-export { createShell, type ShellOptions } from './shell.ts';
+export { createShell, type OwnedShell, type ShellOptions } from './shell.ts';
 export type {
   Classification,
   OutputMetadata,
