@@ -1,0 +1,2 @@
+export { checkTables, type TableFault } from './check-tables.ts';
+export { classify } from './classify.ts';
