@@ -1,5 +1,6 @@
 import { hash as digest } from 'node:crypto';
 import type { FirstBad } from '../types.ts';
+import { locateLine } from './locate-line.ts';
 import type { Source } from './source.ts';
 
 /**
@@ -11,7 +12,8 @@ import type { Source } from './source.ts';
  */
 export class SegmentScan {
   readonly #source: Source;
-  #buffer = Buffer.allocUnsafe(CHUNK);
+  readonly #start: { readonly first: number; readonly before: string };
+  #buffer: Buffer;
   /** Hashes of records a checkpoint may speak of, also one that is written while we read. */
   readonly #hashes = new Map<number, string>();
   sequence: number;
@@ -23,6 +25,8 @@ export class SegmentScan {
 
   constructor(source: Source, start: { readonly first: number; readonly before: string }) {
     this.#source = source;
+    this.#start = start;
+    this.#buffer = Buffer.allocUnsafe(Math.min(CHUNK, Math.max(source.size(), MIN_CHUNK)));
     this.sequence = start.first - 1;
     this.head = start.before;
     this.#hashes.set(this.sequence, this.head);
@@ -59,6 +63,7 @@ export class SegmentScan {
       const found = checkLine(view, from, end, this.sequence + 1, this.head);
       if (!found.ok) {
         this.#stop(found.sequence, found.what);
+        if (found.link) this.#blameFork(found.link, view.toString('latin1', from, end));
         return;
       }
       this.sequence += 1;
@@ -92,6 +97,23 @@ export class SegmentScan {
     this.bad = { kind: 'wrong', alike, line: this.lines + 1, sequence, byte: this.bytes, what };
   }
 
+  /**
+   * A sound record that follows an earlier one than the last: the line that took its place is the first bad
+   * one, not this. Lines and sequences go together up to here, so the place is found by counting lines.
+   */
+  #blameFork({ sequence, before }: Link, text: string): void {
+    const { first } = this.#start;
+    if (sequence < first || sequence > this.sequence) return;
+    const line = sequence - first + 1;
+    const place = locateLine(this.#source, line, this.bytes);
+    if (!place || place.text === text) return;
+    const previous = line === 1 ? this.#start.before : place.previous.slice(-66, -2);
+    if (previous !== before) return;
+    const what = `line ${this.lines + 1} is also record ${sequence}, and also follows record ${sequence - 1}`;
+    this.bad = { kind: 'wrong', alike: true, line, sequence, byte: place.byte, what };
+    this.lines = line - 1;
+  }
+
   #grow(): boolean {
     if (this.#buffer.length >= MAX_LINE) return false;
     this.#buffer = Buffer.allocUnsafe(Math.min(this.#buffer.length * 4, MAX_LINE));
@@ -107,6 +129,7 @@ export interface Bad extends FirstBad {
 }
 
 const CHUNK = 1024 * 1024;
+const MIN_CHUNK = 4096;
 const MAX_LINE = 8 * 1024 * 1024;
 const MAX_REMEMBERED = 65_536;
 const LF = 0x0a;
@@ -119,7 +142,13 @@ const NO_HASH = 'does not end with its hash';
 
 type Checked =
   | { readonly ok: true; readonly hash: string }
-  | { readonly ok: false; readonly sequence: number | null; readonly what: string };
+  | { readonly ok: false; readonly sequence: number | null; readonly what: string; readonly link?: Link };
+
+/** What a record that is sound in itself says about its place. */
+interface Link {
+  readonly sequence: number;
+  readonly before: string;
+}
 
 function checkLine(view: Buffer, from: number, end: number, sequence: number, before: string): Checked {
   const comma = end - TRAILER;
@@ -132,11 +161,13 @@ function checkLine(view: Buffer, from: number, end: number, sequence: number, be
   if (found !== claimed) return wrong(view, from, end, 'its hash is not that of its bytes');
   const record = parse(view, from, end);
   if (!record) return wrong(view, from, end, 'not a JSON object');
-  if (record.sequence !== sequence)
-    return wrong(view, from, end, `record ${String(record.sequence)} where ${sequence} should be`);
-  if (record.prev_hash !== before)
-    return wrong(view, from, end, 'prev_hash is not the hash of the record before');
-  return { ok: true, hash: found };
+  if (record.sequence === sequence && record.prev_hash === before) return { ok: true, hash: found };
+  const what =
+    record.sequence === sequence
+      ? 'prev_hash is not the hash of the record before'
+      : `record ${String(record.sequence)} where ${sequence} should be`;
+  const link = { sequence: Number(record.sequence), before: String(record.prev_hash) };
+  return { ...wrong(view, from, end, what), link };
 }
 
 function hasTrailer(view: Buffer, comma: number, end: number): boolean {
@@ -165,7 +196,7 @@ function parse(view: Buffer, from: number, end: number): { sequence?: unknown; p
   }
 }
 
-function wrong(view: Buffer, from: number, end: number, what: string): Checked {
+function wrong(view: Buffer, from: number, end: number, what: string) {
   const sequence = parse(view, from, end)?.sequence;
-  return { ok: false, sequence: Number.isSafeInteger(sequence) ? (sequence as number) : null, what };
+  return { ok: false as const, sequence: Number.isSafeInteger(sequence) ? (sequence as number) : null, what };
 }

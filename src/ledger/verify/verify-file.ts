@@ -11,6 +11,8 @@ export interface VerifyOptions {
   readonly publicKeys: PublicKeys;
   /** Where to read; the disk when left out. */
   readonly evidence?: Evidence;
+  /** How long to wait before looking again at a journal that seems unfinished: it may be growing. 0: do not. */
+  readonly lookAgainMs?: number;
 }
 
 /** A verdict and what was learned on the way, for comparing segments with each other. */
@@ -34,7 +36,7 @@ export async function examineSegment(
   /** Where the segment before ended, when that is known. */
   after: { readonly sequence: number; readonly head: string } | null,
 ): Promise<SegmentFindings> {
-  const { publicKeys, evidence = diskEvidence } = options;
+  const { publicKeys, evidence = diskEvidence, lookAgainMs = 20 } = options;
   let checkpoint = readCheckpoint(evidence, path, publicKeys);
   const start = startOf(path, checkpoint, after);
   const source = evidence.open(path);
@@ -43,9 +45,13 @@ export async function examineSegment(
     let scan = new SegmentScan(source, start);
     await scan.advance(vouchedCount(checkpoint));
     // A writer may be at work: as long as something moves, look again before judging what is unfinished.
-    for (let attempt = 0; attempt < MAX_LOOKS && unsettled(scan, checkpoint); attempt++) {
+    for (
+      let look = lookAgainMs > 0 ? 0 : MAX_LOOKS;
+      look < MAX_LOOKS && unsettled(scan, checkpoint);
+      look++
+    ) {
       const size = source.size();
-      await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+      await new Promise((resolve) => setTimeout(resolve, lookAgainMs));
       const again = readCheckpoint(evidence, path, publicKeys);
       const still = JSON.stringify(again) === JSON.stringify(checkpoint) && source.size() === size;
       checkpoint = again;
@@ -64,7 +70,6 @@ export async function examineSegment(
 }
 
 const MAX_LOOKS = 20;
-const LOOK_AGAIN_MS = 20;
 
 function unsettled(scan: SegmentScan, checkpoint: CheckpointState): boolean {
   if (checkpoint.kind === 'broken') return true;
