@@ -21,7 +21,9 @@ export interface BubblewrapInput {
  *
  * B1 `--cap-drop ALL` and a new user namespace, also as root: without them a remount gives the host away.
  * B2 Own pid namespace that dies with us: nothing inside outlives the run, whatever it forks or detaches.
- * B3 Masked folders are empty and read-only; `/tmp` and `/dev/shm` are fresh and bounded.
+ * B3 /proc is read-only: to the kernel a child of root's is root there, capabilities or not, and could set
+ *    `kernel.core_pattern` to a program that then runs outside.
+ * B4 Masked folders are empty and read-only; `/tmp` and `/dev/shm` are fresh and bounded.
  */
 export function bubblewrapArgs(input: BubblewrapInput): readonly string[] {
   const args = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'];
@@ -30,7 +32,7 @@ export function bubblewrapArgs(input: BubblewrapInput): readonly string[] {
   // Last, because bubblewrap makes the folders of deeper mounts inside a mask while it is still writable.
   for (const { path, access, file } of input.mounts)
     if (access === 'masked' && !file && !isScratch(path)) args.push('--remount-ro', path);
-  args.push('--remount-ro', '/dev');
+  args.push('--remount-ro', '/dev', '--remount-ro', '/proc');
   if (input.network === 'none') args.push('--unshare-net');
   args.push('--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try');
   args.push('--die-with-parent', '--new-session', '--unshare-user');
