@@ -4,6 +4,7 @@ import { detectCrypt, detectLdapHash, detectPbkdf2, detectSam } from './hashes.t
 import { detectAuthPair, detectBasic, detectBearer, detectCookies, detectSignature } from './headers.ts';
 import { detectJwt } from './jwt.ts';
 import { detectAccountId, detectKey256, detectKey512, detectMarkedKey, detectSubscription } from './keys.ts';
+import { detectCode, detectJwk } from './objects.ts';
 import { detectBareKey, detectEncodedPem, detectPemBegin, detectPemEnd, detectPutty } from './pem.ts';
 import { placeholderEnd } from './placeholder.ts';
 import {
@@ -98,6 +99,8 @@ export const ANCHORS: readonly Anchor[] = [
   ),
   ...anchors(detectSubscription, 'subscription', 'subscriptions/', 'subscriptionId', 'subscription_id'),
   ...anchors(detectAccountId, 'homeTenantId', 'cloudName'),
+  ...anchors(detectJwk, 'kty'),
+  ...anchors(detectCode, '?code=', '&code='),
   ...anchors(detectVaultId, '.vault.azure.net/secrets/'),
   ...anchors(
     detectCrypt,

@@ -111,7 +111,7 @@ function takeBare(scan: Scan, from: number, to: number): boolean {
   const [start, end] = unquoted(scan.text, from, to);
   const value = scan.text.slice(start, end);
   // Ports and mappings (`docker run -p 8080:80`) are not passwords; neither are option-like words.
-  if (!plausible(value, 'strong') || /^[\d:./]+(?:tcp|udp)?$/.test(value)) return false;
+  if (!plausible(value, 'strong') || /^[\d:./]+(?:tcp|udp)?$|^public$|^private$/.test(value)) return false;
   return scan.take(start, end, 'password');
 }
 

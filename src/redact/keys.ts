@@ -1,6 +1,7 @@
 import { BASE64, flagsAt, is, isEol, skip, skipBack, startsLine, TOKEN } from './chars.ts';
 import { isGuid } from './plausible.ts';
 import type { Detector } from './scan.ts';
+import { tableBelow } from './tables.ts';
 
 /** Words before a base64 value that say it is no secret: digests, signatures, public keys. */
 const PUBLIC =
@@ -84,7 +85,10 @@ export const detectSubscription: Detector = (scan, _start, end) => {
   const { text } = scan;
   const window = text.slice(end, end + 88);
   const found = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i.exec(window);
-  if (found === null || found.index > 48) return false;
+  if (found === null || found.index > 48) {
+    if (is(text, end, 8)) tableBelow(scan, end - 1);
+    return false;
+  }
   const between = window.slice(0, found.index);
   // Another name between the two owns the GUID: `subscription: Prod, tenantId: …`.
   if (/\n[^\n]*\n|tenant|object|client|app|principal|correlation|request|operation|tracking/i.test(between))

@@ -73,6 +73,11 @@ function bodyEnd(text: string, at: number): { readonly end: number; readonly sub
     }
     if ((flagsAt(text, i) & BASE64) !== 0) {
       const stop = skip(text, i, BASE64);
+      // The plus that joins strings in code is also a base64 character.
+      if (stop - i === 1 && c === 43) {
+        i = stop;
+        continue;
+      }
       const header = HEADER.exec(text.slice(i, i + 40));
       if (header !== null) {
         i = lineEnd(text, i + header[0].length);

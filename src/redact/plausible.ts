@@ -24,7 +24,7 @@ const FUNCTION_WORDS = new Set(
 
 /** Roots of expressions in code and templates: what follows names a value, it is not one. */
 const REFERENCE =
-  /^(?:\$(?:\{|\(|\w+$|[@*#?]$)|%\w+%$|%\(\w+\)|\{\{|<[^>]*>?$|@[\w.]+\(|@\{|!(?:Ref|Sub|GetAtt|ImportValue|Join|vault|secret|env|reference)\b|#\{|env[:.]|var\.|vars\.|local\.|data\.|module\.|secrets\.|self\.|this\.|process\.env|os\.(?:environ|getenv)|config[.[]|settings[.[]|options[.[]|args[.[]|params[.[]|req(?:uest)?[.[]|ctx\.|arn:|op:\/\/|vault:|ref\+|secretref:|projects\/|file:|ssm:)/i;
+  /^(?:\$(?:\{|\(|\w+$|[@*#?]$)|%\w+%$|%\(\w+\)|\{\{|\{%|<[^>]*>?$|@[\w.]+\(|@\{|!(?:Ref|Sub|GetAtt|ImportValue|Join|vault|secret|env|reference)\b|#\{|env[:.]|var\.|vars\.|local\.|data\.|module\.|secrets\.|self\.|this\.|process\.env|os\.(?:environ|getenv)|config[.[]|settings[.[]|options[.[]|args[.[]|params[.[]|req(?:uest)?[.[]|ctx\.|arn:|op:\/\/|vault:|ref\+|secretref:|projects\/|file:|ssm:)/i;
 
 const CALL = /^[A-Za-z_][\w.]{0,60}\(.*\)[;,]?$/;
 const MASK = /^[*x•●·.…#?_\-=]+$/i;
@@ -45,7 +45,13 @@ export function plausible(value: string, strength: Strength): boolean {
   const v = value.trim();
   if (v.length === 0 || placeholderEnd(v, 0) === v.length) return false;
   if (strength === 'weak') return looksRandom(v);
-  if (NOT_SECRET.has(v.toLowerCase()) || MASK.test(v) || REFERENCE.test(v) || CALL.test(v)) return false;
+  if (
+    NOT_SECRET.has(v.toLowerCase().replace(/^[[(<{]+|[\])>}]+$/g, '')) ||
+    MASK.test(v) ||
+    REFERENCE.test(v) ||
+    CALL.test(v)
+  )
+    return false;
   if (PATH.test(v) && !looksRandom(v)) return false;
   if (v.includes(' ')) return !isProse(v);
   if (strength === 'strong') return true;

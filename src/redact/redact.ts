@@ -10,7 +10,7 @@ const trigrams = buildTrigrams(ANCHORS.map((anchor) => anchor.shape));
 
 /** The secrets in a text, in order. */
 export function findSecrets(text: string): readonly Span[] {
-  return runScan(text, trigrams, ANCHORS).spans;
+  return runScan(text, trigrams, ANCHORS).all();
 }
 
 /** The most passes over one text. One is enough for all but text made to need two. */

@@ -32,6 +32,7 @@ export class Scan {
   named: { readonly from: number; readonly until: number; readonly meaning: KeyMeaning } | undefined;
   /** Per detector: where it need not look again. */
   readonly done = new Map<string, number>();
+  readonly #marks: Span[] = [];
   /** Names repeat: what one means is worked out once a pass. */
   readonly #meanings = new Map<string, KeyMeaning | undefined>();
 
@@ -54,6 +55,24 @@ export class Scan {
     if (placeholderEnd(this.text, from) !== end) this.spans.push({ start: from, end, category, quote });
     this.stepOver(end);
     return true;
+  }
+
+  /** Notes a secret that lies elsewhere, behind or far ahead of the pass. Merged in at the end. */
+  mark(start: number, end: number, category: RedactionCategory): void {
+    if (end > start && placeholderEnd(this.text, start) !== end)
+      this.#marks.push({ start, end, category, quote: false });
+  }
+
+  /** Spans and marks in order; where two meet they become one. */
+  all(): readonly Span[] {
+    if (this.#marks.length === 0) return this.spans;
+    const merged: Span[] = [];
+    for (const span of [...this.spans, ...this.#marks].sort((a, b) => a.start - b.start)) {
+      const last = merged.at(-1);
+      if (last === undefined || span.start >= last.end) merged.push(span);
+      else if (span.end > last.end) merged[merged.length - 1] = { ...last, end: span.end };
+    }
+    return merged;
   }
 
   stepOver(end: number): void {

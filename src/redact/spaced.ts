@@ -15,6 +15,7 @@ export function spacedSecret(scan: Scan, from: number, to: number): boolean {
   if (!is(text, to, BLANK)) return false;
   const name = text.slice(from, to);
   if (name === 'PASS' || name === 'pass') return protocolPass(scan, from, to);
+  if (is(text, to + 1, BLANK) && /^[A-Z][A-Z0-9]*_[A-Z0-9_]+$/.test(name)) return lastCell(scan, from, to);
   const first = skipGap(text, to);
   const login = behindLogin(text, from);
   // Nearly always this is a sentence, and its next word says so.
@@ -33,6 +34,20 @@ export function spacedSecret(scan: Scan, from: number, to: number): boolean {
   const sql = value.quoted && word.length >= 4 && SQL.test(text.slice(Math.max(0, from - 24), to));
   if (!(typed && /\d|[^\w]/.test(word)) && !STRIKING.test(word) && !sql && !login) return false;
   return scan.take(value.start, value.end, meaning.category);
+}
+
+/** `DB_PASSWORD  False  …`: a setting in a table; its value is the last cell. */
+function lastCell(scan: Scan, from: number, to: number): boolean {
+  const { text } = scan;
+  const meaning = scan.meaningOf(text.slice(from, to));
+  if (meaning === undefined || !startsLine(text, from)) return false;
+  let end = to;
+  while (end < to + 1024 && !isEol(text, end)) end++;
+  end = skipBack(text, end, BLANK, to);
+  let start = end;
+  while (start > to && !is(text, start - 1, BLANK)) start--;
+  if (!plausible(text.slice(start, end), meaning.strength)) return false;
+  return scan.take(start, end, meaning.category);
 }
 
 /** A word for how the secret is stored, or a verb. */

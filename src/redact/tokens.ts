@@ -1,4 +1,5 @@
 import { BASE64, flagsAt, is, skip, TOKEN } from './chars.ts';
+import { awsSecretAfter } from './keys.ts';
 import type { Detector } from './scan.ts';
 import type { Shape } from './trigrams.ts';
 import type { RedactionCategory } from './types.ts';
@@ -173,7 +174,10 @@ export function vendorDetector(v: Vendor): Detector {
     if (length < v.min || (v.max !== undefined && length > v.max)) return false;
     const body = text.slice(end, Math.min(stop, end + 200));
     if (v.alphabet === undefined ? !digitsAmongLetters(body) : !v.alphabet.test(body)) return false;
-    return scan.take(start, stop, v.category);
+    const took = scan.take(start, stop, v.category);
+    const secret = v.alphabet === upper ? awsSecretAfter(text, stop) : undefined;
+    if (secret !== undefined) scan.mark(secret[0], secret[1], 'aws_key');
+    return took;
   };
 }
 
