@@ -93,6 +93,11 @@ export function fold(path: string): string {
     : path.normalize('NFC').toLowerCase().normalize('NFC');
 }
 
+/** The folder in front of a pattern: everything the pattern can match lies in it or is it. */
+export function patternFolder(pattern: string, base: string): string {
+  return split(pattern, base).folder;
+}
+
 /** Splits the folder in front, which has no glob characters, from the glob after it. */
 function split(pattern: string, base: string): { folder: string; glob: string } {
   const segments = pattern.split('/').filter((segment, i) => segment !== '' || i === 0);

@@ -12,6 +12,7 @@ export {
 } from './command/judge.ts';
 export { applyEdit, type Flip, findFlip, sayEdit } from './explain.ts';
 export { type Edit, type Finding, PASSED } from './finding.ts';
+export { patternFolder } from './glob.ts';
 export {
   asPattern,
   compilePaths,

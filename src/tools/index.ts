@@ -1,0 +1,13 @@
+/** Tools: what a plan's steps can do, each under a writ. */
+export { toolAction } from './action.ts';
+export { createRegistry, type ToolRegistry } from './registry.ts';
+export {
+  defineTool,
+  failed,
+  type Ground,
+  type Judge,
+  refused,
+  type Tool,
+  type ToolContext,
+  type ToolOutput,
+} from './tool.ts';
