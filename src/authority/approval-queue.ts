@@ -138,7 +138,7 @@ export function openApprovalQueue(options: ApprovalQueueOptions): DurableApprova
       return result;
     },
 
-    close: () => db.close(),
+    close: async () => db.close(),
   };
 }
 

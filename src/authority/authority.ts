@@ -1,5 +1,6 @@
 import {
   type Action,
+  type ActionKind,
   type ApprovalAnswer,
   type Approver,
   type AuditSink,
@@ -18,6 +19,7 @@ import { judge } from './judge.ts';
 import { mint } from './mint.ts';
 import { readAnswer } from './read-answer.ts';
 import type {
+  ApprovalSubject,
   Authority,
   Authorization,
   AuthorizeRequest,
@@ -51,6 +53,17 @@ export interface AuthorityOptions {
 
 const FOUR_HOURS = 4 * 60 * 60 * 1000;
 const FIVE_MINUTES = 5 * 60 * 1000;
+
+/** What a parked request is called when its caller says nothing. */
+const SUBJECTS: Readonly<Record<ActionKind, ApprovalSubject['kind']>> = {
+  'shell.command': 'shell',
+  'process.start': 'shell',
+  'tool.call': 'run',
+  'flight.engine': 'flight',
+  'flight.take_off': 'flight',
+  'mcp.call': 'mcp',
+  'llm.call': 'llm',
+};
 
 type Denied = Extract<Authorization, { outcome: 'denied' }>;
 
@@ -174,7 +187,7 @@ export function createAuthority(options: AuthorityOptions): Authority {
       const parked = await queue.park({
         ...bindingOf(judged),
         action,
-        subject: request.subject ?? { kind: 'shell' },
+        subject: request.subject ?? { kind: SUBJECTS[action.kind] ?? 'run' },
         reason: reasonOf(decision),
         reasoning: request.reasoning,
         expiresInMs: lifeOf(request),

@@ -175,5 +175,5 @@ export interface DurableApprovalQueue extends ApprovalQueue {
   park(request: ParkRequest): Promise<ApprovalRecord>;
   /** Takes the single use, in one transaction, if every check holds. */
   use(approvalId: string, binding: Binding): Promise<UseResult>;
-  close(): void;
+  close(): Promise<void>;
 }

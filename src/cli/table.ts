@@ -18,4 +18,9 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'verify, show and export the records of what happened',
     load: () => import('./commands/audit.ts'),
   },
+  {
+    name: 'approvals',
+    summary: 'requests that wait for a person: list, show, approve, reject',
+    load: () => import('./commands/approvals.ts'),
+  },
 ];
