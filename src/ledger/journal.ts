@@ -74,6 +74,8 @@ class FileJournal implements Journal {
   #nowMs = Number.NaN;
   #nowText = '';
   #recovery: Recovery | null = null;
+  /** A tear is recorded in the segment it was found in, so that opening knows it from one scan. */
+  #begun = false;
   #closing: Promise<void> | null = null;
 
   constructor(options: OpenJournalOptions, files: FilePort, lock: FileLock, found: Recovered) {
@@ -126,6 +128,7 @@ class FileJournal implements Journal {
         torn_file: basename(tear.file),
       });
     }
+    this.#begun = true;
   }
 
   append(entry: JournalEntry): Promise<Appended> {
@@ -165,7 +168,11 @@ class FileJournal implements Journal {
     try {
       await this.#queue.idle();
       if (this.#queue.poison) return;
-      this.#writeCheckpoint(true);
+      try {
+        this.#writeCheckpoint(true);
+      } catch (error) {
+        throw this.#queue.stop(error);
+      }
       const { journal: id, count, head, listed } = this.#standing;
       if (listed && count > this.#openedAt)
         await this.#options.catalog?.closed({ id, path: this.path, count, head: head as Digest });
@@ -176,7 +183,7 @@ class FileJournal implements Journal {
   }
 
   async #commit(batches: readonly Batch[]): Promise<void> {
-    if (this.#segment.bytes >= this.#rotateBytes) this.#rotate();
+    if (this.#segment.bytes >= this.#rotateBytes && this.#begun) this.#rotate();
     await this.#segment.append(batches.map(({ buffer, used }) => buffer.subarray(0, used)));
     const { buffer, used } = batches.at(-1)!;
     const lines = batches.reduce((sum, batch) => sum + batch.waiters.length, 0);
