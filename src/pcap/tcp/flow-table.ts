@@ -1,0 +1,189 @@
+/**
+ * Conversations by both endpoints, in flat arrays: no object a packet, no object a flow.
+ *
+ * Invariants:
+ * 1. A key is stored in one orientation (greater address first, then greater port), so both directions meet.
+ * 2. At most `capacity` flows live at once; when full, the quarter that was quiet longest is given up and
+ *    `evicted` counts it. Its owner is told first, through `onEvict`.
+ * 3. Slot numbers are stable while a flow lives and reused afterwards.
+ */
+const WORDS = 10;
+const EMPTY = -1;
+const FIRST_SLOTS = 1024;
+
+/** Both ends of the packet in hand: addresses as four 32-bit words (IPv4 uses the first), then ports. */
+export interface Endpoints {
+  readonly src: Int32Array;
+  readonly dst: Int32Array;
+  family: number;
+  srcPort: number;
+  dstPort: number;
+}
+
+export class FlowTable {
+  readonly capacity: number;
+  /** Frame of the last packet, for eviction. */
+  lastFrame: Uint32Array;
+  size = 0;
+  evicted = 0;
+  #keys: Int32Array;
+  #hashes: Int32Array;
+  #table: Int32Array;
+  #mask: number;
+  #slots: number;
+  #free: number[] = [];
+  #used = 0;
+  #onGrow: (slots: number) => void;
+  #onEvict: (slot: number) => void;
+  #probe = new Int32Array(WORDS);
+
+  constructor(capacity: number, onGrow: (slots: number) => void, onEvict: (slot: number) => void) {
+    this.capacity = capacity;
+    this.#slots = Math.min(FIRST_SLOTS, capacity);
+    this.#keys = new Int32Array(this.#slots * WORDS);
+    this.#hashes = new Int32Array(this.#slots);
+    this.lastFrame = new Uint32Array(this.#slots);
+    this.#table = new Int32Array(this.#slots * 2).fill(EMPTY);
+    this.#mask = this.#slots * 2 - 1;
+    this.#onGrow = onGrow;
+    this.#onEvict = onEvict;
+    onGrow(this.#slots);
+  }
+
+  /** 0 when the packet goes from the key's first endpoint to its second, 1 the other way. */
+  direction(e: Endpoints): 0 | 1 {
+    for (let i = 0; i < 4; i++) {
+      const s = e.src[i]! >>> 0;
+      const d = e.dst[i]! >>> 0;
+      if (s !== d) return s > d ? 0 : 1;
+      if (e.family === 4) break;
+    }
+    return e.srcPort > e.dstPort ? 0 : 1;
+  }
+
+  /** Slot of the packet's flow, or -1. Leaves the key ready for `insert`. */
+  find(e: Endpoints, direction: 0 | 1): number {
+    const k = this.#probe;
+    const a = direction === 0 ? e.src : e.dst;
+    const b = direction === 0 ? e.dst : e.src;
+    const v6 = e.family === 6;
+    k[0] = a[0]!;
+    k[1] = b[0]!;
+    k[2] = v6 ? a[1]! : 0;
+    k[3] = v6 ? a[2]! : 0;
+    k[4] = v6 ? a[3]! : 0;
+    k[5] = v6 ? b[1]! : 0;
+    k[6] = v6 ? b[2]! : 0;
+    k[7] = v6 ? b[3]! : 0;
+    k[8] = direction === 0 ? (e.srcPort << 16) | e.dstPort : (e.dstPort << 16) | e.srcPort;
+    k[9] = e.family;
+    let h = Math.imul(k[0]! ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(k[1]!, 0xc2b2ae35);
+    h = Math.imul(h ^ (h >>> 15) ^ k[8]!, 0x27d4eb2f);
+    if (v6)
+      for (let i = 2; i < 8; i++) {
+        h = Math.imul(h ^ k[i]!, 0x85ebca6b);
+        h ^= h >>> 13;
+      }
+    h ^= h >>> 16;
+    this.hash = h;
+    const keys = this.#keys;
+    const table = this.#table;
+    for (let at = h & this.#mask; ; at = (at + 1) & this.#mask) {
+      const slot = table[at]!;
+      if (slot === EMPTY) return -1;
+      if (this.#hashes[slot] !== h) continue;
+      const base = slot * WORDS;
+      if (
+        keys[base] === k[0] &&
+        keys[base + 1] === k[1] &&
+        keys[base + 8] === k[8] &&
+        keys[base + 9] === k[9] &&
+        (!v6 ||
+          (keys[base + 2] === k[2] &&
+            keys[base + 3] === k[3] &&
+            keys[base + 4] === k[4] &&
+            keys[base + 5] === k[5] &&
+            keys[base + 6] === k[6] &&
+            keys[base + 7] === k[7]))
+      )
+        return slot;
+    }
+  }
+
+  hash = 0;
+
+  /** Makes a flow of the key `find` just looked for. */
+  insert(frame: number): number {
+    if (this.size >= this.capacity) this.#evictQuiet();
+    let slot = this.#free.pop();
+    if (slot === undefined) {
+      if (this.#used === this.#slots) this.#grow();
+      slot = this.#used++;
+    }
+    this.#keys.set(this.#probe, slot * WORDS);
+    this.#hashes[slot] = this.hash;
+    this.lastFrame[slot] = frame;
+    this.#link(slot);
+    this.size++;
+    return slot;
+  }
+
+  /** Reads the endpoints of a flow back: first and second of the key. */
+  endpoints(slot: number, into: Endpoints): void {
+    const k = this.#keys;
+    const base = slot * WORDS;
+    into.src[0] = k[base]!;
+    into.dst[0] = k[base + 1]!;
+    for (let i = 1; i < 4; i++) {
+      into.src[i] = k[base + 1 + i]!;
+      into.dst[i] = k[base + 4 + i]!;
+    }
+    into.family = k[base + 9]!;
+    into.srcPort = k[base + 8]! >>> 16;
+    into.dstPort = k[base + 8]! & 0xffff;
+  }
+
+  *live(): Generator<number> {
+    for (const slot of this.#table) if (slot !== EMPTY) yield slot;
+  }
+
+  #link(slot: number): void {
+    let at = this.#hashes[slot]! & this.#mask;
+    while (this.#table[at] !== EMPTY) at = (at + 1) & this.#mask;
+    this.#table[at] = slot;
+  }
+
+  #grow(): void {
+    const slots = Math.min(this.#slots * 2, this.capacity);
+    this.#keys = enlarge(this.#keys, slots * WORDS);
+    this.#hashes = enlarge(this.#hashes, slots);
+    const lastFrame = new Uint32Array(slots);
+    lastFrame.set(this.lastFrame);
+    this.lastFrame = lastFrame;
+    this.#slots = slots;
+    const old = this.#table;
+    this.#table = new Int32Array(slots * 2).fill(EMPTY);
+    this.#mask = slots * 2 - 1;
+    for (const slot of old) if (slot !== EMPTY) this.#link(slot);
+    this.#onGrow(slots);
+  }
+
+  #evictQuiet(): void {
+    const live = [...this.live()].sort((a, b) => this.lastFrame[a]! - this.lastFrame[b]!);
+    const gone = live.slice(0, Math.max(1, live.length >> 2));
+    for (const slot of gone) {
+      this.#onEvict(slot);
+      this.#free.push(slot);
+    }
+    this.evicted += gone.length;
+    this.size -= gone.length;
+    this.#table.fill(EMPTY);
+    for (const slot of live.slice(gone.length)) this.#link(slot);
+  }
+}
+
+function enlarge(old: Int32Array, length: number): Int32Array {
+  const bigger = new Int32Array(length);
+  bigger.set(old);
+  return bigger;
+}

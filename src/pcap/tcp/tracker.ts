@@ -1,0 +1,166 @@
+/**
+ * TCP streams: finds the conversation of a segment, has it judged, keeps what reports want.
+ *
+ * Invariants:
+ * 1. A SYN that starts from another number than the stream's opens a new stream under the same endpoints; one
+ *    that starts from the same number is the same attempt again.
+ * 2. Segments quoted in ICMP errors and cut fragments belong to a stream but are never judged.
+ * 3. Streams are bounded (`FlowTable`); one that is given up is folded into the summary first.
+ */
+import { TCP_FLAG, TCP_VERDICT } from '../decode/bits.ts';
+import type { Engine } from '../engine.ts';
+import { FlowTable } from './flow-table.ts';
+import { judge } from './judge.ts';
+import { readOptions, TcpOptions } from './options.ts';
+import { TcpPayloads } from './payload.ts';
+import { record } from './record.ts';
+import { SampleChains } from './sample-chains.ts';
+import {
+  S,
+  SCALE_UNKNOWN,
+  SCALE_UNUSED,
+  SequenceState,
+  SIDE,
+  SIDE_WORDS,
+  STREAM_TIMES,
+  W,
+} from './sequence-state.ts';
+import { StreamStats } from './stream-stats.ts';
+import { TcpSummary } from './summary.ts';
+import { UnackedPool } from './unacked.ts';
+
+export const MAX_STREAMS = 131_072;
+
+export class TcpTracker {
+  readonly state = new SequenceState();
+  readonly pool = new UnackedPool();
+  readonly stats = new StreamStats();
+  readonly deltas = new SampleChains();
+  readonly rtts = new SampleChains();
+  readonly options = new TcpOptions();
+  readonly payloads = new TcpPayloads();
+  readonly summary: TcpSummary;
+  readonly table: FlowTable;
+  streams = 0;
+  /** Stream and side of the segment in hand, and what the analysis says of it. */
+  slot = -1;
+  side: 0 | 1 = 0;
+  verdict = 0;
+
+  readonly clock: { epoch(time: number): number };
+
+  constructor(clock: { epoch(time: number): number }) {
+    this.clock = clock;
+    this.summary = new TcpSummary(this);
+    this.table = new FlowTable(
+      MAX_STREAMS,
+      (slots) => {
+        this.state.grow(slots);
+        this.stats.grow(slots);
+        this.deltas.grow(slots);
+        this.rtts.grow(slots);
+      },
+      (slot) => this.#close(slot),
+    );
+  }
+
+  segment(e: Engine, b: Uint8Array, o: number, end: number, header: number, analysed: boolean): void {
+    const s = e.segment;
+    const side = this.table.direction(e);
+    let slot = this.table.find(e, side);
+    let verdict = 0;
+    if (slot < 0) {
+      slot = this.table.insert(e.frameNumber);
+      this.#open(slot, e);
+    } else {
+      this.table.lastFrame[slot] = e.frameNumber;
+      if ((s.flags & TCP_FLAG.syn) !== 0) verdict = this.#again(e, slot, side);
+    }
+    this.slot = slot;
+    this.side = side;
+    const w = this.state.words;
+    const own = (slot * 2 + side) * SIDE_WORDS;
+    this.pool.rtt = -1;
+    s.mptcp = -1;
+    if (analysed) verdict = judge(this.state, this.pool, slot, side, s, e.time, verdict);
+    this.verdict = verdict;
+    if (header < 20) return;
+    this.#handshakeTimes(e, slot, own);
+    // Options come after the verdict: what they say holds from the next segment on.
+    const shown = o + 20 <= end && readOptions(this.options, b, o + 20, o + header, end);
+    if ((s.flags & TCP_FLAG.syn) !== 0) {
+      if (this.options.windowScale >= 0) w[own + W.window_scale] = this.options.windowScale;
+      if (shown)
+        this.#verifyScaling(own, (slot * 2 + (1 - side)) * SIDE_WORDS, (s.flags & TCP_FLAG.ack) !== 0);
+    }
+    // A header cut before its end hides the verdict, as it does in the reference.
+    if (shown) e.tcpBits |= verdict;
+    if (e.errorDepth === 0) record(this, e, slot, side, verdict, this.options.mss);
+  }
+
+  payload(e: Engine, b: Uint8Array, o: number, end: number, wire: number, analysed: boolean): void {
+    this.payloads.take(e, this, b, o, end, wire, analysed);
+  }
+
+  /** Folds every live stream into the summary. */
+  finish(): void {
+    for (const slot of this.table.live()) this.summary.fold(slot);
+  }
+
+  #open(slot: number, e: Engine): void {
+    this.state.reset(slot, e.time);
+    this.stats.reset(slot, this.streams++, e.frameNumber, e.time);
+    this.payloads.forget(slot);
+  }
+
+  #close(slot: number): void {
+    this.summary.fold(slot);
+    this.pool.releaseStream(this.state, slot);
+    this.deltas.release(slot);
+    this.rtts.release(slot);
+    this.stats.notes.delete(slot);
+    this.payloads.forget(slot);
+  }
+
+  /** A SYN on a known stream: reused ports, or the same attempt again. */
+  #again(e: Engine, slot: number, side: 0 | 1): number {
+    const s = e.segment;
+    const w = this.state.words;
+    const own = (slot * 2 + side) * SIDE_WORDS;
+    if ((w[own + W.marks]! & SIDE.base_known) === 0) return 0;
+    if ((s.flags & TCP_FLAG.ack) !== 0) {
+      if (s.seq === w[own + W.base]) return 0;
+      w[own + W.base] = s.seq;
+      return TCP_VERDICT.ports_reused;
+    }
+    if (s.seq !== w[own + W.base]) {
+      this.#close(slot);
+      this.#open(slot, e);
+    } else w[own + W.next] = w[own + W.contiguous]!;
+    return TCP_VERDICT.ports_reused;
+  }
+
+  #handshakeTimes(e: Engine, slot: number, own: number): void {
+    const flags = e.segment.flags;
+    const at = slot * STREAM_TIMES;
+    if ((flags & TCP_FLAG.syn) !== 0) {
+      if ((flags & TCP_FLAG.ack) === 0) this.state.stream[at + S.syn] = e.isEpochZero ? Number.NaN : e.time;
+      this.state.words[own + W.marks]! |= SIDE.first_ack;
+      return;
+    }
+    if ((flags & TCP_FLAG.ack) === 0) return;
+    const syn = this.state.stream[at + S.syn]!;
+    if (this.state.stream[at + S.first_rtt] === 0 && !Number.isNaN(syn))
+      this.state.stream[at + S.first_rtt] = e.time - syn;
+    this.state.words[own + W.marks]! &= ~SIDE.first_ack;
+  }
+
+  /** Window scaling holds only when both SYNs offered it. */
+  #verifyScaling(own: number, other: number, synack: boolean): void {
+    const w = this.state.words;
+    if (w[own + W.window_scale] === SCALE_UNKNOWN) {
+      w[own + W.window_scale] = SCALE_UNUSED;
+      w[other + W.window_scale] = SCALE_UNUSED;
+    } else if (synack && w[other + W.window_scale] === SCALE_UNUSED) w[own + W.window_scale] = SCALE_UNUSED;
+  }
+}
