@@ -27,6 +27,8 @@ export interface LabState {
   readonly captures: readonly Capture[];
   readonly blobs: readonly Blob[];
   readonly containers: readonly { readonly account: string; readonly name: string }[];
+  /** Names of DNS links made through `az`: `zone/vnet` → name. */
+  readonly linkNames: Readonly<Record<string, string>>;
   readonly loggedOut: boolean;
 }
 
@@ -82,6 +84,7 @@ export function firstState(world: World, realMs: number, speed: number): LabStat
     captures: [],
     blobs: [],
     containers: [],
+    linkNames: {},
     loggedOut: false,
   };
 }
