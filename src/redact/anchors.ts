@@ -12,13 +12,15 @@ import {
   detectDeviceKey,
   detectIdentifiedBy,
   detectImapLogin,
+  detectPgpass,
   detectRedisAuth,
   detectSaslInitial,
   detectSaslPrompt,
+  detectSecureString,
 } from './protocols.ts';
 import type { Anchor, Detector } from './scan.ts';
 import { detectAadSecret, detectTelegram, VENDORS, vendorDetector, webhookDetector } from './tokens.ts';
-import { detectEncodedUrl, detectOracle, detectUrl } from './urls.ts';
+import { detectEncodedUrl, detectOracle, detectProxy, detectUrl } from './urls.ts';
 
 /** What is already redacted is stepped over, so its words are never read as names. */
 const stepOverPlaceholder: Detector = (scan, start) => {
@@ -119,6 +121,7 @@ export const ANCHORS: readonly Anchor[] = [
     '$P$',
     '$S$',
     '$scrypt',
+    'SCRAM-SHA-256$',
   ),
   ...anchors(detectLdapHash, '{SSHA}', '{SHA}', '{SSHA512}', '{SMD5}', '{CRYPT}'),
   ...anchors(detectPbkdf2, 'pbkdf2'),
@@ -143,6 +146,10 @@ export const ANCHORS: readonly Anchor[] = [
     'authentication-key',
   ),
   ...anchors(detectIdentifiedBy, 'identified by'),
+  ...anchors(detectPgpass, ':5432:'),
+  ...anchors(detectSecureString, 'ConvertTo-SecureString'),
+  ...anchors(detectProxy, 'proxy'),
+  { shape: [' ', 'p', 'w'], detect: (scan, start, end) => detectNamed(scan, start + 1, end) },
   ...PROGRAM_NAMES.map((name) => ({ shape: `${name} `, detect: detectCommand })),
   ...anchors(
     detectNamed,

@@ -1,4 +1,4 @@
-import { BASE64, flagsAt, IDENT, is, isEol, skip, skipBack, skipGap, startsLine } from './chars.ts';
+import { BASE64, flagsAt, IDENT, is, isEol, skip, skipBack, skipGap, startsLine, TOKEN } from './chars.ts';
 import type { KeyMeaning } from './key-names.ts';
 import { nestedValues } from './nested.ts';
 import { valueBefore } from './objects.ts';
@@ -53,12 +53,21 @@ export function secretBehind(scan: Scan, named: Named): boolean {
   const start = skipGap(text, separator.at);
   const opener = text[start];
   if (named.json && (opener === '{' || opener === '[')) return nestedValues(scan, start, meaning);
+  if (meaning.strength === 'weak' && !longEnough(text, start)) return false;
   const at = blockScalar(text, start) ?? separator.at;
   const value = valueAt(text, at, styleOf(text, named));
   if (value === undefined) return false;
   const parameters = parametersEnd(text, named, value);
   if (parameters !== undefined) return scan.take(parameters[0], parameters[1], meaning.category);
   return takeValue(scan, schemeless(text, value), meaning, named.json);
+}
+
+/** What a weak name owns must look random, and that takes sixteen characters in a row. */
+function longEnough(text: string, start: number): boolean {
+  const from = quoteAt(text, start)?.[0] ?? start;
+  for (let i = from; i < from + 16; i++)
+    if (!is(text, i, BASE64 | TOKEN) && !'.~%= \t'.includes(text[i] ?? ';')) return false;
+  return true;
 }
 
 export function takeValue(scan: Scan, value: Value, meaning: KeyMeaning, json: boolean): boolean {
@@ -142,6 +151,8 @@ function separatorAt(text: string, from: number, after: number): Separator | und
       return { at: at + (text[at + 1] === '>' || text[at + 1] === '=' ? 2 : 1), sign: '=' };
     case ':':
       if (text[at + 1] === '=') return { at: at + 2, sign: '=' };
+      // LDIF doubles the colon before base64; elsewhere two colons are a scope.
+      if (text.startsWith(':: ', at)) return { at: at + 3, sign: ':' };
       if (text[at + 1] === ':' || text.startsWith('://', at)) return undefined;
       return { at: at + 1, sign: ':' };
     case '>':

@@ -123,7 +123,7 @@ const english = /(?:by|com|encom|tres|sur|over|under|im)pass$|(?:old|^)pwd$/;
 
 /** Names that end like a secret's but are not one: what kind of key or token it is, says the word before. */
 const innocent =
-  /(?:public|pub|partition|row|sort|cache|primary_foreign|foreign|hash|map|idempotency|lookup|dedup|group|tag|object|s3|blob|registry|translation|locale|i18n|sort|index|unique|hot|short|arrow|key_board|next|continuation|continue|skip|page|sync|delta|cursor|change|resume)_?(?:key|keys|token)$/;
+  /(?:public|pub|partition|row|sort|cache|foreign|hash|map|socket|surrogate|idempotency|lookup|dedup|group|tag|object|s3|blob|translation|locale|i18n|index|unique|hot|short|arrow|next|continuation|continue|skip|page|sync|delta|cursor|change|resume)_?(?:key|keys|token)$/;
 
 /** Qualifiers that may follow without changing what it is: `password2`, `SECRET_KEY_BASE`, `api_key_prod`. */
 const qualifier =

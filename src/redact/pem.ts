@@ -67,6 +67,11 @@ function bodyEnd(text: string, at: number): { readonly end: number; readonly sub
   while (i < text.length) {
     const c = text.charCodeAt(i);
     if (c === 45) {
+      // The dash of a diff.
+      if ((flagsAt(text, i - 1) & 16) !== 0 && (flagsAt(text, i + 1) & BASE64) !== 0) {
+        i++;
+        continue;
+      }
       if (!text.startsWith('-----END', i)) break;
       const label = labelAt(text, i + 9);
       return { end: label?.end ?? i + 8, substance };
@@ -85,6 +90,10 @@ function bodyEnd(text: string, at: number): { readonly end: number; readonly sub
         continue;
       }
       // A short word is the last line of a block, or the prose after a block that was cut off.
+      if (stop - i < 16 && numbersLine(text, i, stop)) {
+        i = stop + 1;
+        continue;
+      }
       if (stop - i < 16 && !closes(text, stop)) break;
       if (stop - i >= 16) substance = true;
       i = stop;
@@ -96,6 +105,17 @@ function bodyEnd(text: string, at: number): { readonly end: number; readonly sub
     i = gap;
   }
   return { end, substance };
+}
+
+/** Line numbers that a listing puts before each line. */
+function numbersLine(text: string, from: number, stop: number): boolean {
+  const follows = text[stop];
+  if (follows !== '\t' && follows !== ':' && follows !== ' ' && follows !== '|') return false;
+  for (let i = from; i < stop; i++) if ((flagsAt(text, i) & 32) === 0) return false;
+  return (
+    (flagsAt(text, skip(text, stop + 1, 8, stop + 5)) & (BASE64 | 16)) !== 0 ||
+    text.startsWith('-----', stop + 1)
+  );
 }
 
 /** A short run ends the body when only padding and line ends stand between it and the END line. */
@@ -124,7 +144,7 @@ function gapEnd(text: string, i: number): number {
     return next === '"' || next === "'" ? j + 1 : i;
   }
   if (c === 37 && /^%(?:0[ad]|20|2b|2f|3d)/i.test(text.slice(i, i + 3))) return i + 3;
-  if (c === 38 && text.startsWith('&#10;', i)) return i + 5;
+  if (c === 38) return i + (/^&#(?:10|13|x0?a|x0?d);/i.exec(text.slice(i, i + 7))?.[0].length ?? 0);
   return i;
 }
 

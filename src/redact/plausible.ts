@@ -9,8 +9,10 @@ const NOT_SECRET = new Set(
   int integer number boolean bool bytes object array any never prompt ask inherit default auto automatic manual
   generated basic bearer digest negotiate ntlm kerberos oauth oauth2 saml ldap md5 sha1 sha256 sha512 bcrypt
   plain login ok failed failure success successful error denied accepted rejected changed unchanged reset set
-  not n/a na tbd todo example sample placeholder your type file env vault keyring interactive stdin value
-  char varchar nvarchar text secretstring securestring nonnull nullable full read write rw ro`.split(/\s+/),
+  not n/a na tbd todo example sample placeholder your type file env vault keyring secretref interactive stdin value
+  sensitive known pass pwd user username char varchar nvarchar text secretstring securestring nonnull nullable full read write rw ro`.split(
+    /\s+/,
+  ),
 );
 
 const FUNCTION_WORDS = new Set(
@@ -26,11 +28,14 @@ const FUNCTION_WORDS = new Set(
 const REFERENCE =
   /^(?:\$(?:\{|\(|\w+$|[@*#?]$)|%\w+%$|%\(\w+\)|\{\{|\{%|<[^>]*>?$|@[\w.]+\(|@\{|!(?:Ref|Sub|GetAtt|ImportValue|Join|vault|secret|env|reference)\b|#\{|env[:.]|var\.|vars\.|local\.|data\.|module\.|secrets\.|self\.|this\.|process\.env|os\.(?:environ|getenv)|config[.[]|settings[.[]|options[.[]|args[.[]|params[.[]|req(?:uest)?[.[]|ctx\.|arn:|op:\/\/|vault:|ref\+|secretref:|projects\/|file:|ssm:)/i;
 
-const CALL = /^[A-Za-z_][\w.]{0,60}\(.*\)[;,]?$/;
+const CALL = /^[A-Za-z_][\w.]{0,60}\((?:.*\)[;,]?$|["'])/;
+/** `your-api-key`, `INSERT_TOKEN_HERE`; and the name of a variable that holds one, `api_key=api_key`. */
+const NAME_OF_ONE =
+  /^(?:your|YOUR|my|MY|insert|INSERT|enter|ENTER|replace|put|add|some|the)[-_ ]?[A-Za-z_ -]{0,40}(?:key|token|secret|password|pwd|here|value|name|id|KEY|TOKEN|SECRET|PASSWORD|HERE|VALUE)s?$|^[a-z]+(?:_[a-z]+)*_(?:key|token|secret|password|passwd|pwd|credential)s?[),;]?$|^[A-Z]+(?:_[A-Z]+)*_(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PWD)$/;
+const TYPE = /^[A-Z][A-Za-z]*(?:\[[\w, |]*\]|<[\w, |]*>)[;,]?$|^Secret(?:Str|Bytes)$/;
 const MASK = /^[*x•●·.…#?_\-=]+$/i;
 const PATH = /^(?:~|\.{1,2})?(?:\/[a-z0-9_.@+-]+){1,20}\/?$|^[A-Za-z]:\\[^\s]*$/;
 const GUID = /^\{?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\}?$/i;
-const WORDY = /^[A-Z]?[a-z]+(?:[_\- ./]?[A-Za-z]?[a-z]+)*$|^[A-Z]+(?:[_-][A-Z]+)*$/;
 const URL = /^[a-z][a-z0-9+.-]{1,20}:\/\//i;
 
 /** Only the head of a value decides, so that judging costs the same for every length. */
@@ -45,18 +50,14 @@ export function plausible(value: string, strength: Strength): boolean {
   const v = value.trim();
   if (v.length === 0 || placeholderEnd(v, 0) === v.length) return false;
   if (strength === 'weak') return looksRandom(v);
-  if (
-    NOT_SECRET.has(v.toLowerCase().replace(/^[[(<{]+|[\])>}]+$/g, '')) ||
-    MASK.test(v) ||
-    REFERENCE.test(v) ||
-    CALL.test(v)
-  )
-    return false;
+  if (v.length < 3 || !/[\p{L}\p{N}]/u.test(v)) return false;
+  if (NOT_SECRET.has(v.toLowerCase().replace(/^[[(<{]+|[\])>};,!?]+$/g, ''))) return false;
+  if (MASK.test(v) || REFERENCE.test(v) || CALL.test(v) || NAME_OF_ONE.test(v) || TYPE.test(v)) return false;
   if (PATH.test(v) && !looksRandom(v)) return false;
   if (v.includes(' ')) return !isProse(v);
   if (strength === 'strong') return true;
   if (v.length < 6 || /^[\d.,:%]+$/.test(v) || URL.test(v)) return false;
-  return !(WORDY.test(v) && v.length < 40);
+  return !(v.length < 40 && isWordy(v));
 }
 
 /** Several words that read like a sentence, not like a passphrase. */
@@ -65,8 +66,27 @@ export function isProse(value: string): boolean {
   return words.some((word) => FUNCTION_WORDS.has(word) || NOT_SECRET.has(word));
 }
 
+/** Words and nothing else: letters, joined by the usual signs or in camelCase. One look at each character. */
 export function isWordy(value: string): boolean {
-  return WORDY.test(value);
+  let run = 0; // letters since the last capital or separator
+  let capitals = 0; // capitals in a row
+  for (let i = 0; i < value.length; i++) {
+    const c = value.charCodeAt(i);
+    if (c >= 97 && c <= 122) {
+      if (capitals > 1) return false;
+      run++;
+      capitals = 0;
+    } else if (c >= 65 && c <= 90) {
+      // A hump of one or two letters is no word.
+      if (capitals === 0 && run > 0 && run < 3) return false;
+      capitals++;
+      run = 1;
+    } else if (c === 95 || c === 45 || c === 32 || c === 46 || c === 47) {
+      run = 0;
+      capitals = 0;
+    } else return false;
+  }
+  return value.length > 0 && run !== 0;
 }
 
 /** Letters and digits thrown together, long enough to be a key; not an id, a path, a host name or a date. */

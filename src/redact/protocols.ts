@@ -1,4 +1,4 @@
-import { BASE64, BLANK, is, isEol, skip, startsLine } from './chars.ts';
+import { BASE64, BLANK, EOL, is, isEol, skip, startsLine } from './chars.ts';
 import { plausible } from './plausible.ts';
 import type { Detector } from './scan.ts';
 import { valueAt } from './value.ts';
@@ -90,6 +90,29 @@ export const detectDeviceKey: Detector = (scan, _start, end) => {
 export const detectIdentifiedBy: Detector = (scan, _start, end) => {
   const { text } = scan;
   const lead = /^(?:[ \t]+PASSWORD|[ \t]+VALUES)?[ \t]*/i.exec(text.slice(end, end + 16))!;
+  const value = valueAt(text, end + lead[0].length, 'word');
+  if (value?.end === undefined || !plausible(text.slice(value.start, value.end), 'strong')) return false;
+  return scan.take(value.start, value.end, 'password');
+};
+
+/** `.pgpass`: `host:5432:database:user:password`. */
+export const detectPgpass: Detector = (scan, start, end) => {
+  const { text } = scan;
+  const low = Math.max(0, start - 80);
+  let from = start;
+  while (from > low && !is(text, from - 1, BLANK | EOL)) from--;
+  if (from === start || (from === low && low > 0)) return false;
+  const rest = /^[^:\s]{1,64}:[^:\s]{1,64}:(\S{3,128})(?=\s|$)/.exec(text.slice(end, end + 260));
+  if (rest === null || !plausible(rest[1]!, 'strong')) return false;
+  const at = end + rest[0].length - rest[1]!.length;
+  return scan.take(at, at + rest[1]!.length, 'password');
+};
+
+/** PowerShell: `ConvertTo-SecureString "…" -AsPlainText`. */
+export const detectSecureString: Detector = (scan, _start, end) => {
+  const { text } = scan;
+  const lead = /^[ \t]+(?:-String[ \t]+)?(?=["'])/i.exec(text.slice(end, end + 16));
+  if (lead === null) return false;
   const value = valueAt(text, end + lead[0].length, 'word');
   if (value?.end === undefined || !plausible(text.slice(value.start, value.end), 'strong')) return false;
   return scan.take(value.start, value.end, 'password');

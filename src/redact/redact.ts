@@ -31,7 +31,8 @@ export function redact(text: string): Redaction {
   return { text: stamp(current), count, categories: [...categories].sort() };
 }
 
-function replaceSpans(text: string, spans: readonly Span[]): string {
+/** The text with each span replaced by its placeholder. */
+export function replaceSpans(text: string, spans: readonly Span[]): string {
   const parts: string[] = [];
   let from = 0;
   for (const span of spans) {

@@ -33,6 +33,8 @@ export class Scan {
   /** Per detector: where it need not look again. */
   readonly done = new Map<string, number>();
   readonly #marks: Span[] = [];
+  #lineFrom = 0;
+  #lineEnd = -1;
   /** Names repeat: what one means is worked out once a pass. */
   readonly #meanings = new Map<string, KeyMeaning | undefined>();
 
@@ -46,6 +48,16 @@ export class Scan {
     const meaning = keyMeaning(name);
     this.#meanings.set(name, meaning);
     return meaning;
+  }
+
+  /** End of the line that holds `i`. Asked in order, it reads the text once. */
+  lineEnd(i: number): number {
+    if (i < this.#lineFrom || i > this.#lineEnd) {
+      const found = this.text.indexOf('\n', i);
+      this.#lineFrom = i;
+      this.#lineEnd = found < 0 ? this.text.length : found;
+    }
+    return this.#lineEnd;
   }
 
   /** Takes [start, end); answers whether anything was taken or stepped over. */
@@ -122,10 +134,10 @@ function suspect(
   for (const { anchor, reach } of candidates) {
     const { shape, detect } = anchors[anchor]!;
     const start = end - reach;
-    if (start < scan.floor) continue;
-    const length = typeof shape === 'string' ? shape.length : 3;
-    if (typeof shape === 'string' && !matches(scan.text, start, shape)) continue;
-    if (detect(scan, start, start + length)) return true;
+    if (typeof shape === 'string') {
+      if (start < scan.floor || !matches(scan.text, start, shape)) continue;
+      if (detect(scan, start, start + shape.length)) return true;
+    } else if (detect(scan, start, end)) return true;
   }
   return false;
 }

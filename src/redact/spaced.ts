@@ -3,8 +3,19 @@ import { plausible } from './plausible.ts';
 import type { Scan } from './scan.ts';
 import { valueAt } from './value.ts';
 
-/** A letter, a digit, and a sign or both cases: what nobody writes in a sentence. */
-const STRIKING = /^(?=.*[A-Za-z])(?=.*\d)(?:(?=.*[!@#$%^&*+?~=])|(?=.*[a-z])(?=.*[A-Z])).{6,}$/;
+/** Letters with a digit and a sign or both cases, or with a sign inside: what nobody writes in a sentence. */
+const STRIKING =
+  /^(?=.*[A-Za-z])(?:(?=.*\d)(?:(?=.*[!@#$%^&*+?~=])|(?=.*[a-z])(?=.*[A-Z]))|(?=.*[!@#$%^&*+~=].*[A-Za-z])).{6,}$/;
+
+/** Settings files where the name is a directive and the rest of the line its value. */
+const DIRECTIVES = new Set([
+  'requirepass',
+  'masterauth',
+  'psk',
+  'psksecret',
+  'wpa_passphrase',
+  'bind_password',
+]);
 
 /**
  * A secret behind its name with nothing but a blank between: device configurations (`password 7 0822…`),
@@ -19,7 +30,8 @@ export function spacedSecret(scan: Scan, from: number, to: number): boolean {
   const first = skipGap(text, to);
   const login = behindLogin(text, from);
   // Nearly always this is a sentence, and its next word says so.
-  if (!login && !strikes(text, first)) return false;
+  const directive = DIRECTIVES.has(name.toLowerCase()) && (startsLine(text, from) || text[first] === '"');
+  if (!login && !directive && !strikes(text, first)) return false;
   const meaning = scan.meaningOf(name);
   if (meaning === undefined) return false;
   const lead = LEAD.exec(text.slice(first, first + 24));
@@ -32,7 +44,7 @@ export function spacedSecret(scan: Scan, from: number, to: number): boolean {
   if (!plausible(word, meaning.strength === 'weak' ? 'weak' : 'strong')) return false;
   if (meaning.strength === 'weak' && !typed) return false;
   const sql = value.quoted && word.length >= 4 && SQL.test(text.slice(Math.max(0, from - 24), to));
-  if (!(typed && /\d|[^\w]/.test(word)) && !STRIKING.test(word) && !sql && !login) return false;
+  if (!(typed && /\d|[^\w]/.test(word)) && !STRIKING.test(word) && !sql && !login && !directive) return false;
   return scan.take(value.start, value.end, meaning.category);
 }
 
@@ -59,7 +71,10 @@ function strikes(text: string, at: number): boolean {
   const stop = at + 48;
   for (let i = at; i < stop; i++) {
     const c = text.charCodeAt(i);
-    if ((c >= 48 && c <= 57) || c === 34 || c === 39) return true;
+    // Digits, quotes and the signs of passwords.
+    if ((c >= 48 && c <= 57) || (c >= 33 && c <= 39) || c === 42 || c === 43 || c === 61 || c === 64)
+      return true;
+    if (c === 94 || c === 126) return true;
     if (c <= 32 || Number.isNaN(c)) return LEADS.has(text.slice(at, i));
   }
   return true;

@@ -19,6 +19,8 @@ interface Column {
 export function tableBelow(scan: Scan, from: number): void {
   const { text } = scan;
   if (from < (scan.done.get('table') ?? 0)) return;
+  const below = scan.lineEnd(from) + 1;
+  if (text[below] !== '-' && text[skip(text, below, BLANK, below + 64)] !== '-') return;
   const header = lineAround(text, from);
   if (header === undefined) return;
   const ruler = nextLine(text, header[1]);

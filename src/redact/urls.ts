@@ -85,3 +85,14 @@ export const detectOracle: Detector = (scan, _start, end) => {
   if (slash <= 0 || at < slash + 2 || /\s/.test(window.slice(0, at))) return false;
   return scan.take(end + slash + 1, end + at, 'basic_auth_url');
 };
+
+/** `proxy=user:password@host:3128`, without a scheme. */
+export const detectProxy: Detector = (scan, _start, end) => {
+  const { text } = scan;
+  const found = /^["']?\s{0,4}[=:]?\s{0,4}["']?([^\s:@/"']{1,64}):([^\s@"'/]{3,128})@[\w.-]/.exec(
+    text.slice(end, end + 240),
+  );
+  if (found === null || !plausible(found[2]!, 'strong')) return false;
+  const from = end + found[0].length - 2 - found[2]!.length;
+  return scan.take(from, from + found[2]!.length, 'basic_auth_url');
+};
