@@ -23,4 +23,29 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'requests that wait for a person: list, show, approve, reject',
     load: () => import('./commands/approvals.ts'),
   },
+  {
+    name: 'investigate',
+    summary: 'find the root cause of a network problem, with evidence',
+    load: () => import('./commands/investigate.ts'),
+  },
+  {
+    name: 'investigations',
+    summary: 'what earlier investigations found',
+    load: () => import('./commands/investigations.ts'),
+  },
+  {
+    name: 'tasks',
+    summary: 'packet captures as tasks: start, follow, clean up, find what was left behind',
+    load: () => import('./commands/tasks.ts'),
+  },
+  {
+    name: 'completion',
+    summary: 'shell completions for bash, zsh and fish',
+    load: () => import('./commands/completion.ts'),
+  },
+  {
+    name: 'pcap',
+    summary: 'what a packet capture says: analysis, reports, plain counters',
+    load: () => import('./commands/pcap.ts'),
+  },
 ];

@@ -10,6 +10,7 @@ export type {
   TcpStream,
 } from './analysis.ts';
 export { analyze } from './analyze.ts';
+export { analyzeCommand, type CommandIo, countersCommand } from './command.ts';
 export type { Counters } from './counters.ts';
 export { findingsOf } from './findings/index.ts';
 export { NotACapture } from './read/capture-file.ts';
