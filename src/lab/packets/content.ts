@@ -100,7 +100,7 @@ export function contentFor(subject: Subject): Content {
     const head = httpHead(subject);
     if (head.length <= bytes) return stream(head, TEXT);
   }
-  if (port === 9300 && bytes >= ELASTIC_HEAD_BYTES) return stream(elasticHead(subject), TEXT);
+  if (port === 1883 && bytes >= 40) return stream(mqttHead(subject), TEXT);
   const byte = TCP_FILLER.get(port);
   return stream(NOTHING, byte === undefined ? TEXT : repeated(byte));
 }
@@ -122,18 +122,18 @@ function httpText(subject: Subject, body: number): string {
   return [...lines, 'Content-Type: application/octet-stream', `Content-Length: ${body}`, '', ''].join('\r\n');
 }
 
-const ELASTIC_HEAD_BYTES = 19;
-
-/** Marker, length, request id, status, version: the transport header between Elasticsearch nodes. */
-function elasticHead(subject: Subject): Uint8Array {
-  const head = new Uint8Array(ELASTIC_HEAD_BYTES);
-  const view = new DataView(head.buffer);
-  view.setUint16(0, 0x4553);
-  view.setUint32(2, subject.bytes - 6);
-  view.setUint32(10, subject.seed);
-  view.setUint8(14, subject.forward ? 0 : 1);
-  view.setUint32(15, 7_170_099);
-  return head;
+/** CONNECT or CONNACK, then one PUBLISH as long as all the rest. */
+function mqttHead(subject: Subject): Uint8Array {
+  const open = subject.forward
+    ? [0x10, 13, 0, 4, ...Buffer.from('MQTT'), 4, 2, 0, 60, 0, 1, 0x63]
+    : [0x20, 2, 0, 0];
+  let left = Math.max(0, subject.bytes - open.length - 1);
+  left -= left < 129 ? 1 : left < 16_386 ? 2 : left < 2_097_155 ? 3 : 4;
+  const length: number[] = [];
+  for (let rest = left; length.length === 0 || rest > 0; rest = Math.floor(rest / 128)) {
+    length.push((rest % 128) | (rest >= 128 ? 0x80 : 0));
+  }
+  return Uint8Array.from([...open, 0x30, ...length, 0, 3, 0x6c, 0x6f, 0x67]);
 }
 
 /** Servers of names that are part of the world itself: a flow to UDP port 53 asks and answers as DNS does. */

@@ -25,7 +25,7 @@ export function stagesOf(world: World, path: TracedPath, context: StageContext):
   const stages = path.stations.flatMap((station) => stagesAt(world, station, context, legUs));
   // An answer that retraces the request's steps has no routes of its own: its distance lies behind the sender.
   if (legs(path) === 0) stages.splice(afterSender(path, stages), 0, { kind: 'wire', delayUs: legUs });
-  const receiver = path.end.kind === 'delivered' ? path.destination.kind : null;
+  const receiver = path.end.kind === 'dropped' ? null : path.destination.kind;
   if (receiver === 'vm') stages.push({ kind: 'wire', delayUs: STACK_US });
   if (path.end.kind === 'dropped') stages.push({ kind: 'drop' });
   if (path.end.kind === 'rejected' && path.end.with === 'icmp_port_unreachable') {

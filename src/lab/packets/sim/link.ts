@@ -19,8 +19,8 @@ export interface LinkSpec {
 const ABOUT = { loss: 1, corrupt: 2, jitter: 3, reorder: 4, overtaken: 5 } as const;
 
 /** A limited wire queues about this long before it drops, and never less than this many bytes. */
-const QUEUE_US = 200_000;
-const QUEUE_MIN_BYTES = 45_000;
+const QUEUE_US = 400_000;
+const QUEUE_MIN_BYTES = 96_000;
 /** A held packet goes on by itself when nothing comes to overtake it. */
 const HOLD_US = 2_500;
 

@@ -5,7 +5,8 @@
  *
  * 1. `una <= nxt <= max`; bytes below `una` are never sent again.
  * 2. Never more than min(congestion window, peer window) in flight, except one-byte probes of a closed window.
- * 3. Three duplicate ACKs retransmit the first hole, and each further one the next hole SACK shows.
+ * 3. Three duplicate ACKs retransmit the first hole, and each further one the next hole SACK shows. When SACK
+ *    then shows no hole at all, nothing was lost but overtaken: recovery is undone, and next time it takes more.
  * 4. A timeout halves the threshold, closes the window to one segment and doubles the timer (from 200 ms, as Linux).
  */
 import type { EventQueue } from './events.ts';
@@ -21,6 +22,7 @@ export interface Outgoing {
 const MIN_RTO_US = 200_000;
 const MAX_RTO_US = 60_000_000;
 const INITIAL_WINDOW_SEGMENTS = 10;
+const MAX_DUPLICATES = 9;
 
 export class TcpSender {
   una = 1;
@@ -44,6 +46,11 @@ export class TcpSender {
   /** End of what was in flight when recovery began; `null` outside recovery. */
   #recover: number | null = null;
   #retransmittedTo = 1;
+  /** What recovery goes back to when it turns out to have been for nothing. */
+  #undoWindow = 0;
+  #undoThreshold = Number.POSITIVE_INFINITY;
+  #firstRetransmitted = 1;
+  #duplicateLimit = 3;
   #srttUs: number | null = null;
   #rttvarUs = 0;
   #deadline: number | null = null;
@@ -122,9 +129,12 @@ export class TcpSender {
     this.max = Math.max(this.max, ack);
     this.#sacked.dropBelow(ack);
     this.#probeWaitUs = null;
-    if (this.#recover !== null && ack < this.#recover) {
+    const holes = this.#sacked.highest > ack;
+    if (this.#recover !== null && ack < this.#recover && holes) {
       this.#cwnd = Math.max(this.mss, this.#cwnd - acked + this.mss);
       if (this.una >= this.#retransmittedTo) this.#retransmitFrom(this.una);
+    } else if (this.#recover !== null && ack < this.#recover && ack > this.#firstRetransmitted) {
+      this.#undo();
     } else {
       if (this.#recover !== null) this.#cwnd = Math.max(2 * this.mss, this.#ssthresh);
       this.#recover = null;
@@ -135,6 +145,14 @@ export class TcpSender {
     this.#restartTimer();
   }
 
+  #undo(): void {
+    this.#recover = null;
+    this.#duplicates = 0;
+    this.#cwnd = this.#undoWindow;
+    this.#ssthresh = this.#undoThreshold;
+    this.#duplicateLimit = Math.min(MAX_DUPLICATES, this.#duplicateLimit + 2);
+  }
+
   #duplicate(): void {
     this.#duplicates += 1;
     if (this.#recover !== null) {
@@ -143,7 +161,10 @@ export class TcpSender {
       if (hole < this.#sacked.highest) this.#retransmitFrom(hole);
       return;
     }
-    if (this.#duplicates !== 3) return;
+    if (this.#duplicates !== this.#duplicateLimit) return;
+    this.#undoWindow = this.#cwnd;
+    this.#undoThreshold = this.#ssthresh;
+    this.#firstRetransmitted = Math.min(this.una + this.mss, this.written);
     this.#ssthresh = Math.max(2 * this.mss, (this.max - this.una) / 2);
     this.#cwnd = this.#ssthresh + 3 * this.mss;
     this.#recover = this.max;
