@@ -38,7 +38,10 @@ export function readTarList(fd: number): readonly TarEntry[] {
   for (let at = 0; at + BLOCK <= total; ) {
     if (readFully(fd, header, at) !== BLOCK) throw new BadArchive(`byte ${at}: unreadable`);
     if (header.every((byte) => byte === 0)) {
-      if (!restIsZero(fd, at, total))
+      // An archive ends with at least two empty blocks, and is a whole number of blocks long.
+      if (total - at < 2 * BLOCK || total % BLOCK !== 0)
+        throw new BadArchive(`byte ${total}: the archive is cut short`);
+      if (!isZero(fd, at, total))
         throw new BadArchive(`byte ${at}: something stands behind the end of the archive`);
       return [...entries.values()];
     }
@@ -64,6 +67,8 @@ export function readTarList(fd: number): readonly TarEntry[] {
         `byte ${at}: an entry of type ${JSON.stringify(type)}; only files belong in a bundle`,
       );
     at = offset + Math.ceil(size / BLOCK) * BLOCK;
+    if (at > total || !isZero(fd, offset + size, at))
+      throw new BadArchive(`byte ${offset + size}: something stands between two files`);
   }
   throw new BadArchive(`byte ${total}: the archive is cut short`);
 }
@@ -90,7 +95,7 @@ function within(fd: number, { offset, size }: TarEntry): Source {
   };
 }
 
-function restIsZero(fd: number, from: number, total: number): boolean {
+function isZero(fd: number, from: number, total: number): boolean {
   const chunk = Buffer.alloc(64 * 1024);
   for (let at = from; at < total; ) {
     const n = readFully(fd, chunk.subarray(0, Math.min(chunk.length, total - at)), at);
