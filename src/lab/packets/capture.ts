@@ -52,7 +52,7 @@ export function captureStatistics(source: World | Timeline, options: CaptureOpti
   checkOptions(options, vm !== undefined, world);
   const originMs = originOf(world, options.startMs);
   const endMs = options.startMs + options.durationMs;
-  const events = new EventQueue();
+  const events = new EventQueue(originMs);
   const scene = new Scene(events, timeline, originMs, endMs);
   const recorder = new Recorder({
     vm: vm!.name,

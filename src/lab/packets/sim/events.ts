@@ -13,8 +13,14 @@ export class EventQueue {
   /** Microseconds since the simulation began. */
   now = 0;
   processed = 0;
+  /** World time of the beginning, for clocks that must not depend on when a simulation began. */
+  readonly originMs: number;
   readonly #heap: Event[] = [];
   #order = 0;
+
+  constructor(originMs = 0) {
+    this.originMs = originMs;
+  }
 
   at(time: number, run: () => void): void {
     const event = { at: Math.max(time, this.now), order: this.#order, run };

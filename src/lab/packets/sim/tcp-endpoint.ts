@@ -163,7 +163,7 @@ export class TcpEndpoint {
   #sample(segment: Segment): void {
     const echoed = segment.options.timestamp?.echo ?? 0;
     if (echoed === 0 || (segment.ack <= this.sender.una && segment.ack !== 1)) return;
-    const rttMs = this.#timestamp() - echoed;
+    const rttMs = (this.#timestamp() - echoed) | 0;
     if (rttMs >= 0) this.sender.sampleRtt(Math.max(300, rttMs * 1000));
   }
 
@@ -250,6 +250,7 @@ export class TcpEndpoint {
   }
 
   #timestamp(): number {
-    return (this.#settings.clockBase + Math.floor(this.#events.now / 1000)) >>> 0;
+    const nowMs = this.#events.originMs + Math.floor(this.#events.now / 1000);
+    return (this.#settings.clockBase + nowMs) >>> 0;
   }
 }

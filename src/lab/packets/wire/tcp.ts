@@ -14,7 +14,7 @@ export interface TcpOptions {
   readonly sackPermitted?: boolean;
   readonly windowScale?: number;
   readonly timestamp?: { readonly value: number; readonly echo: number };
-  /** At most three beside a timestamp; more do not fit the header and are left out. */
+  /** Those that do not fit the header (three do, beside a timestamp) are left out. */
   readonly sack?: readonly SackBlock[];
 }
 
@@ -30,22 +30,28 @@ export interface TcpHeader {
 
 const NOP = 1;
 
+const MAX_OPTION_BYTES = 40;
+
 /** Bytes the options take, padded to words as Linux lays them out. */
 export function optionBytes(options: TcpOptions | undefined): number {
   if (options === undefined) return 0;
+  const blocks = sackBlocks(options).length;
+  return fixedBytes(options) + (blocks > 0 ? 4 + 8 * blocks : 0);
+}
+
+function fixedBytes(options: TcpOptions): number {
   let bytes = 0;
   if (options.mss !== undefined) bytes += 4;
   // SACK-permitted takes the place of the two NOPs before a timestamp; alone it needs two NOPs itself.
   if (options.timestamp !== undefined) bytes += 12;
   else if (options.sackPermitted === true) bytes += 4;
   if (options.windowScale !== undefined) bytes += 4;
-  const blocks = sackBlocks(options);
-  if (blocks.length > 0) bytes += 4 + 8 * blocks.length;
   return bytes;
 }
 
 function sackBlocks(options: TcpOptions): readonly SackBlock[] {
-  return options.sack === undefined ? [] : options.sack.slice(0, options.timestamp === undefined ? 4 : 3);
+  if (options.sack === undefined) return [];
+  return options.sack.slice(0, Math.floor((MAX_OPTION_BYTES - fixedBytes(options) - 4) / 8));
 }
 
 function putOptions(buffer: Uint8Array, start: number, options: TcpOptions): number {
