@@ -1,11 +1,12 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf } from '../core/index.ts';
-import { STATUS_FD } from './bubblewrap.ts';
+import { GATE_FD, STATUS_FD } from './bubblewrap.ts';
 import { withoutLeaks } from './leaked-fds.ts';
 import { whileLive } from './live.ts';
 import type { Launch } from './plan-launch.ts';
+import type { ProcessCgroup } from './process-cgroup.ts';
 import { descendants, isAlive, isGroupAlive, marked, signalTo } from './process-tree.ts';
 import type { NotStarted } from './types.ts';
 
@@ -51,25 +52,29 @@ type Session = 'own' | 'terminal';
 type Stdio = readonly ('ignore' | 'pipe' | 'inherit' | number)[];
 
 export function spawnChild(launch: Launch, mark: string, stdio: Stdio, session: Session = 'own'): Spawned {
-  const streams: StdioOptions = [
-    ...withoutLeaks<Stdio[number]>(launch.contained ? [...stdio, 'pipe'] : stdio),
-  ];
-  const { file, args, argv0, cwd, env } = launch;
+  const { file, args, argv0, cwd, env, contained, cgroup } = launch;
+  const ours = contained ? (cgroup ? (['pipe', 'pipe'] as const) : (['pipe'] as const)) : [];
+  const streams: StdioOptions = [...withoutLeaks<Stdio[number]>([...stdio, ...ours])];
   let child: ChildProcess;
   try {
     child = spawn(file, args, { argv0, cwd, env, stdio: streams, detached: session === 'own', shell: false });
   } catch (error) {
+    cgroup?.remove();
     return { ok: false, failure: Promise.resolve(spawnFailure(error)) };
   }
   const failed = new Promise<Error>((resolve) => child.once('error', resolve));
   const { pid } = child;
-  if (pid === undefined) return { ok: false, failure: failed.then(spawnFailure) };
-  return { ok: true, child: track(child, pid, mark, launch.contained, session === 'own') };
+  if (pid === undefined) {
+    cgroup?.remove();
+    return { ok: false, failure: failed.then(spawnFailure) };
+  }
+  return { ok: true, child: track(child, pid, mark, launch, session === 'own') };
 }
 
-function track(child: ChildProcess, pid: number, mark: string, contained: boolean, ownGroup: boolean): Child {
+function track(child: ChildProcess, pid: number, mark: string, launch: Launch, ownGroup: boolean): Child {
+  const { contained, cgroup } = launch;
   const startedAt = performance.now();
-  const report = contained ? readStatus(child.stdio[STATUS_FD] as Readable) : undefined;
+  const report = contained ? readStatus(child, cgroup) : undefined;
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const exited = new Promise<Exit>((resolve) =>
     child.once('exit', (code, signal) => resolve({ code, signal })),
@@ -113,7 +118,8 @@ function track(child: ChildProcess, pid: number, mark: string, contained: boolea
     await drained(child, closed);
     // A started process's streams belong to its caller, who may still be reading what it last said.
     if (streams === 'destroy') for (const stream of child.stdio) stream?.destroy();
-    else child.stdio[STATUS_FD]?.destroy();
+    else for (const stream of child.stdio.slice(STATUS_FD)) stream?.destroy();
+    cgroup?.remove();
     release();
   };
 
@@ -160,18 +166,34 @@ interface StatusReport {
   finished: boolean;
 }
 
-function readStatus(stream: Readable): StatusReport {
+function readStatus(child: ChildProcess, cgroup: ProcessCgroup | undefined): StatusReport {
   const report: StatusReport = { finished: false };
+  const status = child.stdio[STATUS_FD] as Readable;
+  const gate = cgroup && (child.stdio[GATE_FD] as Writable);
   let text = '';
-  stream.on('data', (chunk: Buffer) => {
+  status.on('data', (chunk: Buffer) => {
     if (text.length > 4096) return;
     text += chunk.toString('latin1');
     const init = /"child-pid": *(\d+)/.exec(text)?.[1];
-    if (init !== undefined) report.initPid = Number(init);
+    if (init !== undefined && report.initPid === undefined) {
+      report.initPid = Number(init);
+      join(cgroup, report.initPid);
+      gate?.end('x');
+    }
     if (/"exit-code": *\d+/.test(text)) report.finished = true;
   });
-  stream.on('error', () => {});
+  status.on('error', () => {});
+  gate?.on('error', () => {});
   return report;
+}
+
+/** The control group is the second line behind the watcher: a run that cannot join it is still watched. */
+function join(cgroup: ProcessCgroup | undefined, pid: number): void {
+  try {
+    cgroup?.add(pid);
+  } catch {
+    // gone already, or the group was taken away under us
+  }
 }
 
 function spawnFailure(error: unknown): Omit<NotStarted, 'durationMs'> {

@@ -2,9 +2,10 @@ import { statSync } from 'node:fs';
 import { CODES, WritError } from '../core/index.ts';
 import { bubblewrapArgs } from './bubblewrap.ts';
 import { bubblewrapAvailable, hostMasks, lookOnDisk } from './host.ts';
-import { limitPrefix } from './limits.ts';
+import { limitPrefix, taskLimit } from './limits.ts';
 import { planMounts } from './mounts.ts';
-import { RUN_MARK } from './process-tree.ts';
+import { openProcessCgroup, type ProcessCgroup } from './process-cgroup.ts';
+import { newMark, RUN_MARK } from './process-tree.ts';
 import { lookUpProgram } from './resolve-program.ts';
 import type { NotStarted, RunSpec } from './types.ts';
 
@@ -18,6 +19,8 @@ export interface Launch {
   readonly cwd: string;
   /** Shut in by bubblewrap: it reports on the status descriptor and its pid namespace ends with it. */
   readonly contained: boolean;
+  /** Joined by the program before it starts. */
+  readonly cgroup?: ProcessCgroup;
 }
 export type LaunchPlan = Launch | { readonly ok: false; readonly failure: Omit<NotStarted, 'durationMs'> };
 
@@ -62,14 +65,26 @@ export async function planLaunch(
   const wanted = { profile, cwd: spec.cwd, program: program.path, hostMasks: hostMasks() };
   const plan = planMounts(wanted, lookOnDisk);
   if (!plan.ok) return cannot(126, plan.reason);
+  const processes = spec.limits?.processes;
+  const cgroup = processes === undefined ? undefined : openProcessCgroup(newMark(), taskLimit(processes));
   const args = bubblewrapArgs({
+    gated: cgroup !== undefined,
     mounts: plan.mounts,
     network: profile.network,
     cwd: plan.cwd,
     disableUserns: bubblewrap.disableUserns,
     command: [...prefix, program.path, ...rest],
   });
-  return { ok: true, file: bubblewrap.path, args, argv0: 'bwrap', env: spec.env, cwd: '/', contained: true };
+  return {
+    ok: true,
+    file: bubblewrap.path,
+    args,
+    argv0: 'bwrap',
+    env: spec.env,
+    cwd: '/',
+    contained: true,
+    ...(cgroup ? { cgroup } : {}),
+  };
 }
 
 function folderProblem(cwd: string): string | undefined {

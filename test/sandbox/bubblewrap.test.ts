@@ -231,7 +231,7 @@ describe('the small parts', () => {
       '--data=2',
       '--fsize=2',
       '--cpu=3',
-      '--nproc=4',
+      '--nproc=96',
     ]);
     expect(limitArgs({ processes: 4 }, false)).toEqual([]);
   });
