@@ -1,0 +1,178 @@
+import {
+  CODES,
+  canonicalJson,
+  type Ids,
+  type Json,
+  type JsonObject,
+  sha256,
+  WritError,
+} from '../core/index.ts';
+import { redactJson } from '../redact/index.ts';
+import { durationOf } from './document.ts';
+import type { CallJudge } from './judge.ts';
+import type { LoadedPlan, Plan } from './plan.ts';
+import { checkReferences, fillReferences, type PlanReferences } from './references.ts';
+import { json, type RunReader, type StepRecord } from './store/reader.ts';
+import type { RunRow } from './store/rows.ts';
+import type { RunStore } from './store/store.ts';
+
+/**
+ * Plays a run again from its record: a new run of mode `replay`, the same results byte for byte, and no
+ * effect of any kind. No tool is ever reached from here.
+ *
+ * Y1 Every stored input and output must still have its hash, and every argument must still follow from the plan.
+ * Y2 The first step that differs is named; nothing of a replay that diverged is kept.
+ */
+export interface ReplayOptions {
+  readonly store: RunStore;
+  readonly reader: RunReader;
+  readonly ids: Ids;
+  /** A plan that should be the recorded one. */
+  readonly plan?: LoadedPlan;
+  /** A policy that should be the recorded one. */
+  readonly judge?: CallJudge;
+}
+
+export async function replayRun(original: RunRow, options: ReplayOptions): Promise<string> {
+  const { store, reader } = options;
+  comparePlans(original, options.plan);
+  const runId = options.ids.next('run');
+  const plan = json(original.plan_json) as unknown as Plan;
+  if (sha256(original.plan_json) !== original.plan_hash)
+    throw mismatch(original, 0, 'the stored plan has another hash');
+  if (sha256(original.policy_json) !== original.policy_hash)
+    throw mismatch(original, 0, 'the stored policy has another hash');
+  const steps = new StepComparer(original, plan, options.judge);
+  store.beginRun({
+    ...original,
+    run_id: runId,
+    mode: 'replay',
+    replay_of: original.run_id,
+    status: 'running',
+    completed_at: null,
+    completed_steps: 0,
+    denied_steps: 0,
+    failed_steps: 0,
+  });
+  let n = 0;
+  for (const record of reader.steps(original.run_id)) {
+    steps.check(record);
+    const callId = `${runId}.${n++}`;
+    store.addCall({ ...record.call, call_id: callId, run_id: runId });
+    if (record.result) store.addResult({ ...record.result, call_id: callId, run_id: runId });
+  }
+  comparePolicies(original, options.judge);
+  const { status, completed_at, completed_steps, denied_steps, failed_steps } = original;
+  store.addEvent(
+    runId,
+    'finished',
+    { duration_ms: durationOf(reader, original.run_id) },
+    { status, completed_at, completed_steps, denied_steps, failed_steps },
+  );
+  store.commit();
+  await store.anchor(runId, 'finished');
+  return runId;
+}
+
+class StepComparer {
+  readonly #original: RunRow;
+  readonly #plan: Plan;
+  readonly #references: PlanReferences;
+  readonly #judge: CallJudge | undefined;
+  readonly #used = new Map<string, number>();
+  readonly #outputs = new Map<string, Json>();
+  /** Steps whose value cannot be told from the record: secrets were taken out of it. */
+  readonly #unknown = new Set<string>();
+
+  constructor(original: RunRow, plan: Plan, judge: CallJudge | undefined) {
+    this.#original = original;
+    this.#plan = plan;
+    this.#judge = judge;
+    this.#references = checkReferences(plan, (_path, message) => mismatch(original, 0, message));
+  }
+
+  check({ call, result }: StepRecord): void {
+    const step = this.#plan.steps[call.step_index];
+    const differ = (what: string) => mismatch(this.#original, call.step_index, what);
+    if (step === undefined || step.tool !== call.tool_name) throw differ('the plan has another tool there');
+    if (result && sha256(call.args_json) !== result.input_hash) throw differ('its input has another hash');
+    if (result && (result.output_json === null ? null : sha256(result.output_json)) !== result.output_hash)
+      throw differ('its output has another hash');
+    const needs = this.#references.needs[call.step_index] ?? [];
+    // A secret was taken out of the arguments, or out of what they came from: they cannot be derived again.
+    const told = call.redactions === 0 && !needs.some((id) => this.#unknown.has(id));
+    if (told && result?.status !== 'skipped') {
+      const filled = fillReferences(step.args, this.#outputs);
+      if (filled.ok && canonicalJson(filled.args) !== call.args_json)
+        throw differ('its arguments do not follow from the plan');
+    }
+    this.#keep(call.step_index, step.id, result);
+    if (this.#judge) this.#rejudge(call, result, differ);
+  }
+
+  #keep(index: number, id: string | undefined, result: StepRecord['result']): void {
+    const { lastUse, needs } = this.#references;
+    if (id !== undefined && lastUse.has(id)) {
+      if (result?.status !== 'success' || result.redactions > 0) this.#unknown.add(id);
+      else this.#outputs.set(id, json(result.output_json));
+    }
+    for (const needed of needs[index] ?? []) if (lastUse.get(needed) === index) this.#outputs.delete(needed);
+  }
+
+  /** Under the policy that was given: the first step that would be decided otherwise is the mismatch. */
+  #rejudge(
+    call: StepRecord['call'],
+    result: StepRecord['result'],
+    differ: (what: string) => WritError,
+  ): void {
+    const judge = this.#judge as CallJudge;
+    if (sha256(canonicalJson(redactJson(judge.policy.json).value)) === this.#original.policy_hash) return;
+    const used = this.#used.get(call.tool_name) ?? 0;
+    const finding = judge.find(
+      call.tool_name,
+      json(call.args_json) as JsonObject,
+      json(call.facts_json) as JsonObject,
+      used,
+    );
+    if (finding.verdict !== 'deny') this.#used.set(call.tool_name, used + 1);
+    const before = (json(result?.policy_decision_json ?? null) as { decision?: string } | null)?.decision;
+    if (before !== undefined && (before === 'deny') !== (finding.verdict === 'deny'))
+      throw differ(`the policy decides it otherwise (${finding.rule}: ${finding.reason})`);
+  }
+}
+
+function comparePlans(original: RunRow, given: LoadedPlan | undefined): void {
+  if (given === undefined) return;
+  const plan = redactJson(given.plan as unknown as Json).value;
+  if (sha256(canonicalJson(plan)) === original.plan_hash) return;
+  const mine = (plan as unknown as Plan).steps;
+  const theirs = (json(original.plan_json) as unknown as Plan).steps;
+  const length = Math.max(mine.length, theirs.length);
+  for (let i = 0; i < length; i++) {
+    const [a, b] = [mine[i], theirs[i]];
+    if (a === undefined || b === undefined || canonicalJson(a) !== canonicalJson(b))
+      throw mismatch(original, i, 'the plan differs from the recorded one');
+  }
+  throw mismatch(original, 0, 'the plan differs from the recorded one outside its steps');
+}
+
+function comparePolicies(original: RunRow, judge: CallJudge | undefined): void {
+  if (judge === undefined) return;
+  if (sha256(canonicalJson(redactJson(judge.policy.json).value)) !== original.policy_hash)
+    throw mismatch(
+      original,
+      0,
+      'the policy differs from the recorded one, though it decides every step the same',
+    );
+}
+
+function mismatch(original: RunRow, index: number, what: string): WritError {
+  return new WritError(
+    CODES.replay_mismatch,
+    `replay of ${original.run_id} differs at step ${index}: ${what}`,
+    {
+      suggestion: 'see what is stored: writ show-run, and check the store: writ audit verify',
+      context: { run_id: original.run_id, step: index },
+    },
+  );
+}

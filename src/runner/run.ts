@@ -1,0 +1,359 @@
+import {
+  type Clock,
+  CODES,
+  canonicalJson,
+  type Ids,
+  type Json,
+  type JsonObject,
+  sha256,
+} from '../core/index.ts';
+import { redactJson } from '../redact/index.ts';
+import type { LoadedPlan, PlanStep } from './plan.ts';
+import {
+  type Call,
+  callRow,
+  decisionOf,
+  errorText,
+  type Happened,
+  type RecordedDecision,
+  resultRow,
+} from './record.ts';
+import { fillReferences } from './references.ts';
+import { perform, permit, type StepRoad } from './step.ts';
+import type { CallRow, ResultStatus, RunRow, RunStatus } from './store/rows.ts';
+import type { RunStore } from './store/store.ts';
+
+/**
+ * Runs a plan: policy → authority → tool → record, step by step.
+ *
+ * E1 The intent of a step with effects is durable before it starts. Its result becomes durable together with
+ *    the next step's intent, so a step costs one flush.
+ * E2 Steps without effects may share a flush (`group`); a crash then leaves a shorter record, never a wrong one.
+ * E3 A step that is not a success stops the run, unless told to keep going; a step that waits for a person
+ *    always stops it.
+ * E4 A value is kept in memory only while a later step still needs it.
+ */
+export interface RunOptions extends Omit<StepRoad, 'signal'> {
+  readonly store: RunStore;
+  readonly ids: Ids;
+  readonly clock: Clock;
+  readonly keepGoing: boolean;
+  readonly durability: 'step' | 'group';
+  /** Ends the run between steps, and the step that is running. */
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: Progress) => void;
+}
+
+export interface Progress {
+  readonly index: number;
+  readonly total: number;
+  readonly tool: string;
+  readonly id: string | null;
+  readonly status: ResultStatus | 'waiting' | 'started';
+  readonly error: string | null;
+}
+
+export interface RunSummary {
+  readonly run_id: string;
+  readonly status: RunStatus;
+  readonly total_steps: number;
+  readonly completed_steps: number;
+  readonly denied_steps: number;
+  readonly failed_steps: number;
+  readonly duration_ms: number;
+  /** The approval the run waits for. */
+  readonly waiting_for: string | null;
+}
+
+/** Steps in one transaction when flushes are shared. */
+const GROUP = 100;
+
+/** Where a run stands: fresh, or as its record shows it. */
+export interface Standing {
+  readonly runId: string;
+  readonly next: number;
+  readonly outputs: Map<string, Json>;
+  readonly used: Map<string, number>;
+  readonly counts: { completed: number; denied: number; failed: number };
+  /** Ids of steps whose value a later step cannot have, and why. */
+  readonly lost: Map<string, string>;
+  /** The first step waits for this approval, under this call. */
+  readonly approval?: { readonly approvalId: string; readonly call: CallRow };
+  /** How often the first step was tried before. */
+  readonly tries: number;
+  /** Time the run took before it stopped. */
+  readonly durationMs: number;
+}
+
+export async function runPlan(loaded: LoadedPlan, options: RunOptions): Promise<RunSummary> {
+  const { plan } = loaded;
+  const runId = options.ids.next('run');
+  options.store.beginRun(runRow(runId, loaded, options));
+  const standing: Standing = {
+    runId,
+    next: 0,
+    outputs: new Map(),
+    used: new Map(),
+    counts: { completed: 0, denied: 0, failed: 0 },
+    lost: new Map(),
+    tries: 0,
+    durationMs: 0,
+  };
+  if (options.durability === 'step') options.store.commit();
+  return goOn(loaded, options, standing, plan.steps.length);
+}
+
+/** Runs the steps from where the run stands. */
+export async function goOn(
+  loaded: LoadedPlan,
+  options: RunOptions,
+  standing: Standing,
+  total: number,
+): Promise<RunSummary> {
+  const started = options.clock.monotonic();
+  const budget = options.judge.policy.value.global_timeout_seconds * 1000;
+  const over = AbortSignal.timeout(Math.ceil(budget));
+  const signal = options.signal ? AbortSignal.any([options.signal, over]) : over;
+  const run = new Run(loaded, { ...options, signal }, standing, total);
+  let ending: Ending = { status: 'completed' };
+  for (let i = standing.next; i < total; i++) {
+    const left = budget - (options.clock.monotonic() - started);
+    if (options.signal?.aborted) {
+      ending = { status: 'interrupted' };
+      break;
+    }
+    const status = await run.step(i, left);
+    if (status.status === 'waiting') {
+      ending = status;
+      break;
+    }
+    if (status.status !== 'success' && (status.final || !options.keepGoing)) break;
+  }
+  return run.finish(ending, options.clock.monotonic() - started);
+}
+
+interface Waiting {
+  readonly status: 'waiting';
+  readonly approvalId: string;
+  readonly callId: string;
+  readonly decision: RecordedDecision;
+}
+type Ending = { readonly status: 'completed' | 'interrupted' } | Waiting;
+type StepEnd = { readonly status: ResultStatus; readonly final: boolean } | Waiting;
+
+class Run {
+  readonly #loaded: LoadedPlan;
+  readonly #options: RunOptions & StepRoad;
+  readonly #standing: Standing;
+  readonly #total: number;
+
+  constructor(loaded: LoadedPlan, options: RunOptions & StepRoad, standing: Standing, total: number) {
+    this.#loaded = loaded;
+    this.#options = options;
+    this.#standing = standing;
+    this.#total = total;
+  }
+
+  async step(index: number, leftMs: number): Promise<StepEnd> {
+    const { store, clock } = this.#options;
+    const { approval, next, tries } = this.#standing;
+    const step = this.#loaded.plan.steps[index] as PlanStep;
+    const resumed = index === next ? approval : undefined;
+    const suffix = index === next && tries > 0 ? `.r${tries}` : '';
+    const base = {
+      callId: `${this.#standing.runId}.${index}${suffix}`,
+      runId: this.#standing.runId,
+      index,
+      tool: step.tool,
+      stepId: step.id ?? null,
+    };
+    this.#progress(index, step, 'started', null);
+    const obstacle = leftMs <= 0 ? OUT_OF_TIME : this.#missing(index);
+    const filled = obstacle === undefined ? fillReferences(step.args, this.#standing.outputs) : undefined;
+    if (obstacle !== undefined || filled?.ok !== true) {
+      const { status, error } = obstacle ?? {
+        status: 'error' as const,
+        error: errorText(CODES.tool_arguments, filled?.ok === false ? filled.reason : 'no arguments'),
+      };
+      return this.#settle(
+        { ...base, args: step.args, facts: {} },
+        step,
+        undefined,
+        this.#notRun(status, error),
+        null,
+        obstacle === OUT_OF_TIME,
+      );
+    }
+    // Looking may take a while or a person may be asked: what has happened is put on disk first.
+    if (
+      this.#options.durability === 'step' &&
+      (this.#options.whenApprovalNeeded === 'ask' || !BUILT_IN.has(step.tool))
+    )
+      store.commit();
+    const { facts, tool } = await this.#options.judge.prepare(step.tool, filled.args);
+    const call: Call = { ...base, args: filled.args, facts };
+    const used = this.#standing.used.get(step.tool) ?? 0;
+    const permission = await permit(this.#options, call, tool, used, resumed?.approvalId);
+    if (permission.kind === 'denied')
+      return this.#settle(call, step, resumed?.call, permission.happened, null, false);
+    const row =
+      resumed?.call ??
+      callRow(call, clock.now().toISOString(), permission.kind === 'waiting' ? permission.approvalId : null);
+    if (permission.kind === 'waiting') {
+      if (!resumed) store.addCall(row);
+      this.#progress(index, step, 'waiting', null);
+      return {
+        status: 'waiting',
+        approvalId: permission.approvalId,
+        callId: row.call_id,
+        decision: permission.decision,
+      };
+    }
+    this.#standing.used.set(step.tool, used + 1);
+    if (resumed) store.addEvent(base.runId, 'intent', { call_id: row.call_id });
+    else store.addCall(row);
+    if (
+      this.#options.durability === 'step' ||
+      permission.tool.effect === 'external' ||
+      store.pending >= GROUP * 2
+    )
+      store.commit();
+    const timeoutMs = Math.max(
+      1,
+      Math.min(leftMs, (step.timeout_seconds ?? Number.POSITIVE_INFINITY) * 1000),
+    );
+    const happened = await perform(this.#options, call, permission, timeoutMs);
+    return this.#settle(call, step, row, happened, happened.raw, false);
+  }
+
+  /** Records how a step ended and keeps its value if a later step needs it. */
+  #settle(
+    call: Call,
+    step: PlanStep,
+    row: CallRow | undefined,
+    happened: Happened,
+    raw: JsonObject | null,
+    final: boolean,
+  ): StepEnd {
+    const { store, clock } = this.#options;
+    const { outputs, counts, lost } = this.#standing;
+    const known = row ?? callRow(call, clock.now().toISOString(), null);
+    if (row === undefined) store.addCall(known);
+    store.addResult(resultRow(known, happened));
+    if (happened.status === 'success') counts.completed++;
+    else if (happened.status === 'denied') counts.denied++;
+    else if (happened.status !== 'skipped') counts.failed++;
+    const { lastUse, needs } = this.#loaded.references;
+    if (step.id !== undefined && lastUse.has(step.id)) {
+      if (raw !== null) outputs.set(step.id, raw);
+      else lost.set(step.id, happened.status);
+    }
+    for (const id of needs[call.index] ?? []) if (lastUse.get(id) === call.index) outputs.delete(id);
+    this.#progress(call.index, step, happened.status, happened.error);
+    return { status: happened.status, final };
+  }
+
+  /** A step that needs what an unsuccessful step should have given is skipped. */
+  #missing(index: number): { readonly status: 'skipped'; readonly error: string } | undefined {
+    for (const id of this.#loaded.references.needs[index] ?? []) {
+      const why = this.#standing.lost.get(id);
+      if (why !== undefined)
+        return {
+          status: 'skipped',
+          error: errorText(CODES.tool_arguments, `it needs the step "${id}", which gave nothing (${why})`),
+        };
+    }
+    return undefined;
+  }
+
+  #notRun(status: ResultStatus, error: string): Happened {
+    const now = this.#options.clock.now().toISOString();
+    const decision = decisionOf({ verdict: 'deny', rule: 'runner', reason: 'the step was not started' });
+    return { status, data: null, error, decision, startedAt: now, endedAt: now };
+  }
+
+  #progress(index: number, step: PlanStep, status: Progress['status'], error: string | null): void {
+    this.#options.onProgress?.({
+      index,
+      total: this.#total,
+      tool: step.tool,
+      id: step.id ?? null,
+      status,
+      error,
+    });
+  }
+
+  async finish(ending: Ending, durationMs: number): Promise<RunSummary> {
+    const { store, clock } = this.#options;
+    const { runId, counts } = this.#standing;
+    const status: RunStatus =
+      ending.status !== 'completed'
+        ? ending.status
+        : counts.completed === this.#total
+          ? 'completed'
+          : 'failed';
+    const event = status === 'waiting' || status === 'interrupted' ? status : 'finished';
+    const totals = {
+      total_steps: this.#total,
+      completed_steps: counts.completed,
+      denied_steps: counts.denied,
+      failed_steps: counts.failed,
+    };
+    const ended = event === 'finished' ? clock.now().toISOString() : null;
+    const detail = detailOf(ending, Math.round(durationMs) + this.#standing.durationMs);
+    store.addEvent(runId, event, detail, { ...totals, status, completed_at: ended });
+    store.commit();
+    await store.anchor(runId, event);
+    return {
+      run_id: runId,
+      status,
+      ...totals,
+      duration_ms: Math.round(durationMs) + this.#standing.durationMs,
+      waiting_for: ending.status === 'waiting' ? ending.approvalId : null,
+    };
+  }
+}
+
+/** What the record says beside the run's row: how long it took so far, and what it waits for. */
+function detailOf(ending: Ending, durationMs: number): Json {
+  if (ending.status !== 'waiting') return { duration_ms: durationMs };
+  const decision = redactJson(ending.decision as unknown as Json).value;
+  return { duration_ms: durationMs, approval_id: ending.approvalId, call_id: ending.callId, decision };
+}
+
+const BUILT_IN = new Set(['fs.read', 'fs.write', 'http.get', 'shell.run']);
+const OUT_OF_TIME = {
+  status: 'error',
+  error: errorText(
+    CODES.tool_timeout,
+    'the time of the whole run is over',
+    'raise global_timeout_seconds in the policy',
+  ),
+} as const;
+
+function runRow(runId: string, loaded: LoadedPlan, options: RunOptions): RunRow {
+  const plan = redactJson(loaded.plan as unknown as Json);
+  const policy = redactJson(options.judge.policy.json);
+  const planJson = canonicalJson(plan.value);
+  const policyJson = canonicalJson(policy.value);
+  return {
+    run_id: runId,
+    created_at: options.clock.now().toISOString(),
+    completed_at: null,
+    plan_hash: sha256(planJson),
+    policy_hash: sha256(policyJson),
+    plan_json: planJson,
+    policy_json: policyJson,
+    mode: 'run',
+    status: 'running',
+    total_steps: loaded.plan.steps.length,
+    completed_steps: 0,
+    denied_steps: 0,
+    failed_steps: 0,
+    replay_of: null,
+    working_dir: options.judge.ground.workingDir,
+    plan_file: loaded.file,
+    policy_file: options.judge.policy.file,
+    redactions: plan.count + policy.count,
+  };
+}

@@ -1,0 +1,94 @@
+import type { RoomMigrations } from '../../ledger/index.ts';
+
+/** Tables of the run store. The columns of runs, tool_calls and tool_results are a contract with readers. */
+export const RUN_STORE: RoomMigrations = {
+  room: 'runner',
+  steps: [
+    `
+    CREATE TABLE run_store (
+      store_id TEXT PRIMARY KEY,
+      created_at TEXT NOT NULL,
+      anchor TEXT NOT NULL
+    ) STRICT;
+    CREATE TABLE run_store_head (
+      one INTEGER PRIMARY KEY CHECK (one = 1),
+      seq INTEGER NOT NULL,
+      hash TEXT NOT NULL,
+      runs INTEGER NOT NULL,
+      events INTEGER NOT NULL,
+      calls INTEGER NOT NULL,
+      results INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE payloads (
+      hash TEXT PRIMARY KEY,
+      body TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE runs (
+      run_id TEXT PRIMARY KEY,
+      created_at TEXT NOT NULL,
+      completed_at TEXT,
+      plan_hash TEXT NOT NULL,
+      policy_hash TEXT NOT NULL,
+      plan_json TEXT NOT NULL,
+      policy_json TEXT NOT NULL,
+      mode TEXT NOT NULL,
+      status TEXT NOT NULL,
+      total_steps INTEGER NOT NULL,
+      completed_steps INTEGER NOT NULL,
+      denied_steps INTEGER NOT NULL,
+      failed_steps INTEGER NOT NULL,
+      replay_of TEXT,
+      working_dir TEXT NOT NULL,
+      plan_file TEXT,
+      policy_file TEXT,
+      redactions INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX runs_by_time ON runs (created_at);
+    CREATE TABLE run_events (
+      run_id TEXT NOT NULL REFERENCES runs (run_id),
+      event TEXT NOT NULL,
+      at TEXT NOT NULL,
+      detail_json TEXT NOT NULL,
+      run_json TEXT NOT NULL,
+      chain_seq INTEGER PRIMARY KEY,
+      prev_hash TEXT NOT NULL,
+      row_hash TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX run_events_by_run ON run_events (run_id, chain_seq);
+    CREATE TABLE tool_calls (
+      call_id TEXT NOT NULL,
+      run_id TEXT NOT NULL REFERENCES runs (run_id),
+      step_index INTEGER NOT NULL,
+      tool_name TEXT NOT NULL,
+      args_json TEXT NOT NULL,
+      created_at TEXT NOT NULL,
+      step_id TEXT,
+      facts_json TEXT NOT NULL,
+      approval_id TEXT,
+      redactions INTEGER NOT NULL,
+      chain_seq INTEGER PRIMARY KEY,
+      prev_hash TEXT NOT NULL,
+      row_hash TEXT NOT NULL
+    ) STRICT;
+    CREATE UNIQUE INDEX tool_calls_id ON tool_calls (call_id);
+    CREATE INDEX tool_calls_by_run ON tool_calls (run_id, step_index);
+    CREATE TABLE tool_results (
+      call_id TEXT NOT NULL REFERENCES tool_calls (call_id),
+      run_id TEXT NOT NULL REFERENCES runs (run_id),
+      status TEXT NOT NULL,
+      output_json TEXT,
+      error TEXT,
+      policy_decision_json TEXT NOT NULL,
+      started_at TEXT NOT NULL,
+      ended_at TEXT NOT NULL,
+      input_hash TEXT NOT NULL,
+      output_hash TEXT,
+      redactions INTEGER NOT NULL,
+      chain_seq INTEGER PRIMARY KEY,
+      prev_hash TEXT NOT NULL,
+      row_hash TEXT NOT NULL
+    ) STRICT;
+    CREATE UNIQUE INDEX tool_results_id ON tool_results (call_id);
+    `,
+  ],
+};
