@@ -201,7 +201,7 @@ function listener(l: NonNullable<Doc<'vms'>['listens']>[number]): Listener {
 }
 
 /** What usually answers on a port, for `ss -p` and the like. */
-function programFor(port: number): string {
+export function programFor(port: number): string {
   return PROGRAMS[port] ?? 'app';
 }
 
