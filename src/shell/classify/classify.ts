@@ -11,7 +11,7 @@ import type { Classification } from '../types.ts';
 import { coarseStages } from './coarse.ts';
 import { DANGERS } from './dangers.ts';
 import { withoutMarks } from './forbidden/marks.ts';
-import { base, findForbidden, forbiddenStage } from './forbidden/walk.ts';
+import { base, couldBeForbidden, findForbidden, forbiddenStage } from './forbidden/walk.ts';
 import { readGrammar } from './grammar.ts';
 import { MOST_TEXT, readable } from './limits.ts';
 import { readPlain } from './plain.ts';
@@ -48,18 +48,20 @@ function judgeCommand(words: readonly Word[]): Verdict {
   return at(rules.unlisted, name);
 }
 
-function judgeStages(stages: readonly (readonly Word[])[]): Verdict {
-  const first = judgeCommand(stages[0]!);
-  if (stages.length === 1) {
-    if (first.rule.class === 'SAFE') return first;
-  }
-  const hit = forbiddenStage(stages.map((words) => words.map((word) => word.value)));
-  if (hit !== null) return over(hit.rule, stages[hit.stage]!);
+/** Everything but FORBIDDEN: the riskiest part of a pipeline decides. */
+function judgeRisk(stages: readonly (readonly Word[])[], first: Verdict): Verdict {
   if (stages.length === 1) return first;
   let worst = first;
   for (let i = 1; i < stages.length; i += 1) worst = strictest(worst, judgeCommand(stages[i]!));
   // A pipe of harmless commands is still a chain: a person sees it.
   return worst.rule.class === 'SAFE' ? over(rules.pipe, stages.flat()) : worst;
+}
+
+function judgePlain(stages: readonly (readonly Word[])[]): Verdict {
+  const first = judgeCommand(stages[0]!);
+  if (stages.length === 1 && first.rule.class === 'SAFE') return first;
+  const hit = forbiddenStage(stages.map((words) => words.map((word) => word.value)));
+  return hit !== null ? over(hit.rule, stages[hit.stage]!) : judgeRisk(stages, first);
 }
 
 /** Offset of the first character that a person and a program may read differently. */
@@ -74,7 +76,7 @@ function oddCharacter(text: string): Verdict | null {
 
 /** Texts the grammar is not given: read roughly, only to find what is forbidden. */
 function judgeRoughly(text: string, rule: Rule): Classification {
-  const hit = forbiddenStage(coarseStages(text));
+  const hit = forbiddenStage(coarseStages(text, couldBeForbidden));
   return result({ rule: hit?.rule ?? rule, start: 0, end: text.length }, null);
 }
 
@@ -97,8 +99,7 @@ function judgeFully(command: string): Classification {
   if (stages === null)
     return result(objection ?? { rule: rules.unreadable, start: 0, end: command.length }, null);
   const executable = text === command ? stages : null;
-  const verdict = judgeStages(stages);
-  if (verdict.rule.class === 'FORBIDDEN') return result(verdict, null);
+  const verdict = judgeRisk(stages, judgeCommand(stages[0]!));
   return result(odd ?? (verdict.rule.class === 'SAFE' ? (objection ?? verdict) : verdict), executable);
 }
 
@@ -115,13 +116,19 @@ export function classify(command: string): Classification {
     const text = withoutTrailingBreak(command);
     if (text.length <= MOST_TEXT) {
       const stages = readPlain(text);
-      if (stages !== null) return result(judgeStages(stages), stages);
+      if (stages !== null) return result(judgePlain(stages), stages);
     }
     return judgeFully(text);
   } catch {
-    return result(
-      { rule: rules.broken, start: 0, end: typeof command === 'string' ? command.length : 0 },
-      null,
-    );
+    return judgeFault(command);
+  }
+}
+
+/** A reader ran out of stack, or something is wrong here: RISKY, unless even a rough look finds worse. */
+function judgeFault(command: string): Classification {
+  try {
+    return judgeRoughly(command, rules.broken);
+  } catch {
+    return result({ rule: rules.broken, start: 0, end: 0 }, null);
   }
 }

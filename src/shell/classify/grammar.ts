@@ -25,12 +25,9 @@ export interface Reading {
   readonly objection: Verdict | null;
 }
 
-class NotPlain extends Error {
-  readonly verdict: Verdict;
-  constructor(rule: Rule, node: { readonly pos: number; readonly end: number }) {
-    super(rule.id);
-    this.verdict = { rule, start: node.pos, end: node.end };
-  }
+/** A verdict that ends the reading; told from words by its rule. */
+function stop(rule: Rule, node: { readonly pos: number; readonly end: number }): Verdict {
+  return { rule, start: node.pos, end: node.end };
 }
 
 function partRule(part: WordPart): Rule | null {
@@ -61,16 +58,20 @@ function partRule(part: WordPart): Rule | null {
   }
 }
 
-function readWord(word: SyntaxWord): Word {
+function readWord(word: SyntaxWord): Word | Verdict {
   let glob = false;
-  for (const part of word.parts ?? []) {
-    const rule = partRule(part);
-    if (rule !== null) throw new NotPlain(rule, part);
-    if (part.type === 'Glob') glob = true;
+  const { parts, text, value } = word;
+  if (parts !== undefined) {
+    for (const part of parts) {
+      const rule = partRule(part);
+      if (rule !== null) return stop(rule, part);
+      if (part.type === 'Glob') glob = true;
+    }
   }
-  if (word.text.startsWith('~')) throw new NotPlain(rules.expansion, word);
-  if (unquote(word.text) !== word.value) throw new NotPlain(rules.misread, word);
-  return { value: word.value, start: word.pos, end: word.end, glob };
+  if (text.charCodeAt(0) === 0x7e) return stop(rules.expansion, word);
+  // After a quote some readers take `#` for a comment.
+  if (unquote(text) !== value || /['"]#/.test(text)) return stop(rules.misread, word);
+  return { value, start: word.pos, end: word.end, glob };
 }
 
 /** `2>/dev/null` and `2>&1`: both streams are captured apart, so leaving them out changes nothing. */
@@ -87,39 +88,42 @@ function onlySilences(redirect: Redirection): boolean {
   );
 }
 
-function readCommand(command: Command, silenced: Redirection[]): Word[] {
-  for (const item of command.prefix) {
-    if (item.type === 'Assignment') throw new NotPlain(rules.assignment, item);
-  }
+function readCommand(command: Command, silenced: Redirection[]): Word[] | Verdict {
+  for (const item of command.prefix) if (item.type === 'Assignment') return stop(rules.assignment, item);
   for (const redirect of command.redirects) {
-    if (onlySilences(redirect)) silenced.push(redirect);
-    else throw new NotPlain(redirect.type === 'Redirect' ? rules.redirection : rules.inlineInput, redirect);
+    if (!onlySilences(redirect))
+      return stop(redirect.type === 'Redirect' ? rules.redirection : rules.inlineInput, redirect);
+    silenced.push(redirect);
   }
-  if (command.name === undefined) throw new NotPlain(rules.empty, command);
-  const words = [readWord(command.name)];
-  for (const arg of command.args) {
-    if (arg.type !== 'Word') throw new NotPlain(rules.assignment, arg);
-    words.push(readWord(arg));
+  if (command.name === undefined) return stop(rules.empty, command);
+  const words: Word[] = [];
+  for (const item of [command.name, ...command.args]) {
+    if (item.type !== 'Word') return stop(rules.assignment, item);
+    const word = readWord(item);
+    if ('rule' in word) return word;
+    words.push(word);
   }
   return words;
 }
 
-function commandsOf(node: PipelineNode | AndOr): readonly Command[] {
+function commandsOf(node: PipelineNode | AndOr): readonly Command[] | Verdict {
   switch (node.type) {
     case 'Command':
       return [node];
     case 'AndOr':
-      throw new NotPlain(rules.chain, node);
+      return stop(rules.chain, node);
     case 'Pipeline': {
-      if (node.prefixes.length > 0) throw new NotPlain(rules.compound, node);
-      if (node.operators.some((operator) => operator !== '|')) throw new NotPlain(rules.pipe, node);
-      return node.commands.map((command) => {
-        if (command.type !== 'Command') throw new NotPlain(rules.compound, command);
-        return command;
-      });
+      if (node.prefixes.length > 0) return stop(rules.compound, node);
+      if (node.operators.some((operator) => operator !== '|')) return stop(rules.pipe, node);
+      const commands: Command[] = [];
+      for (const command of node.commands) {
+        if (command.type !== 'Command') return stop(rules.compound, command);
+        commands.push(command);
+      }
+      return commands;
     }
     default:
-      throw new NotPlain(rules.compound, node);
+      return stop(rules.compound, node);
   }
 }
 
@@ -129,35 +133,45 @@ function accountedFor(
   stages: readonly (readonly Word[])[],
   silenced: readonly Redirection[],
 ): boolean {
-  const spans = [...stages.flat(), ...silenced.map((item) => ({ start: item.pos, end: item.end }))];
-  spans.sort((a, b) => a.start - b.start);
+  const spans: { start: number; end: number }[] = stages.flat();
+  if (silenced.length > 0) {
+    for (const item of silenced) spans.push({ start: item.pos, end: item.end });
+    spans.sort((a, b) => a.start - b.start);
+  }
   let from = 0;
   let pipes = 0;
-  for (const span of [...spans, { start: text.length, end: text.length }]) {
-    const gap = text.slice(from, span.start);
-    if (!/^[ |\n\t]*$/.test(gap)) return false;
-    pipes += gap.split('|').length - 1;
-    from = span.end;
+  for (let k = 0; k <= spans.length; k += 1) {
+    const span = spans[k];
+    const until = span?.start ?? text.length;
+    for (let i = from; i < until; i += 1) {
+      const code = text.charCodeAt(i);
+      if (code === 0x7c) pipes += 1;
+      else if (code !== 0x20 && code !== 0x0a && code !== 0x09) return false;
+    }
+    from = span?.end ?? from;
   }
   return pipes === stages.length - 1;
 }
 
+const notPlain = (objection: Verdict): Reading => ({ stages: null, objection });
+
 export function readGrammar(tree: ParsedScript, text: string): Reading {
-  try {
-    const first = tree.commands[0];
-    if (first === undefined) throw new NotPlain(rules.empty, tree);
-    const second = tree.commands[1];
-    if (second !== undefined) throw new NotPlain(rules.chain, second);
-    if (first.background === true) throw new NotPlain(rules.chain, first);
-    const silenced: Redirection[] = [];
-    const stages = commandsOf(first.command).map((command) => readCommand(command, silenced));
-    if (!accountedFor(text, stages, silenced))
-      throw new NotPlain(text.includes('#') ? rules.comment : rules.chain, tree);
-    const quiet = silenced[0];
-    if (quiet === undefined) return { stages, objection: null };
-    return { stages, objection: { rule: rules.quietError, start: quiet.pos, end: quiet.end } };
-  } catch (error) {
-    if (error instanceof NotPlain) return { stages: null, objection: error.verdict };
-    throw error;
+  const first = tree.commands[0];
+  if (first === undefined) return notPlain(stop(rules.empty, tree));
+  const second = tree.commands[1];
+  if (second !== undefined) return notPlain(stop(rules.chain, second));
+  if (first.background === true) return notPlain(stop(rules.chain, first));
+  const commands = commandsOf(first.command);
+  if ('rule' in commands) return notPlain(commands);
+  const silenced: Redirection[] = [];
+  const stages: Word[][] = [];
+  for (const command of commands) {
+    const words = readCommand(command, silenced);
+    if ('rule' in words) return notPlain(words);
+    stages.push(words);
   }
+  if (!accountedFor(text, stages, silenced))
+    return notPlain(stop(text.includes('#') ? rules.comment : rules.chain, tree));
+  const quiet = silenced[0];
+  return { stages, objection: quiet === undefined ? null : stop(rules.quietError, quiet) };
 }

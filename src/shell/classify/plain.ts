@@ -82,7 +82,11 @@ export function readPlain(text: string): Word[][] | null {
         if (code === 0x3d) equals = true;
         continue;
       }
-      if (kind === HASH) continue;
+      if (kind === HASH) {
+        // After a quote some readers take it for a comment.
+        if (i === chunk && quoted) return null;
+        continue;
+      }
       if (kind === BLANK || kind === PIPE) break;
       if (kind === REFUSE) return null;
       const close = closing(text, i + 1, code);

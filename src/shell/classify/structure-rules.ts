@@ -45,8 +45,8 @@ export const comment = risky(
 export const misread = risky(
   'text.two-readings',
   3,
-  'Two readers of the command disagree about a word of it.',
-  [],
+  'Readers of shell commands disagree about a word of this one.',
+  [`dig "a"#b`],
 );
 export const chain = risky(
   'chain.sequence',

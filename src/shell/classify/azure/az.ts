@@ -183,7 +183,8 @@ function argumentVerdict(all: readonly Word[], from: number, words: readonly str
   for (let i = from; i < all.length; i += 1) {
     const word = all[i]!;
     let value = word.value;
-    if (word.glob && option !== '--query') return at(unexpandedWord, word);
+    // An index or filter of a query is often left unquoted; no file is named like one.
+    if (word.glob && !(option === '--query' && /^[\w.]*\[/.test(value))) return at(unexpandedWord, word);
     if (value.length > 1 && value.startsWith('-')) {
       let attached: string | null = null;
       if (value.startsWith('--')) {

@@ -1,6 +1,6 @@
 /** Programs that can destroy a machine, each with the arguments that make them do so. */
 import type { Rule } from '../rule.ts';
-import { isFatalTarget, isRoot } from './paths.ts';
+import { components, isFatalTarget, isRoot } from './paths.ts';
 import { deleteRoot, killAll, makeFilesystem, power, rootPermissions, writeDevice } from './rules.ts';
 
 /** `cwd`: the folder the script changed into, when that is known. */
@@ -74,7 +74,8 @@ const permissions: Test = (args, cwd) =>
 const move: Test = (args, cwd) =>
   operands(args)
     .slice(0, -1)
-    .some((path) => isRoot(path, cwd))
+    // `/` itself cannot be moved; everything in it can.
+    .some((path) => isRoot(path, cwd) && components(path, cwd)?.length !== 0)
     ? deleteRoot
     : toLast(args, cwd);
 
@@ -269,4 +270,8 @@ export function catastrophe(name: string, args: readonly string[], cwd: string |
   const test = TESTS.get(name);
   if (test !== undefined) return test(args, cwd);
   return name === 'mkfs' || name.startsWith('mkfs.') ? makeFilesystem : null;
+}
+
+export function isKnownDestroyer(name: string): boolean {
+  return TESTS.has(name) || name === 'mkfs' || name.startsWith('mkfs.');
 }

@@ -49,6 +49,7 @@ const ALWAYS: ReadonlySet<string> = new Set([
 ]);
 
 export function expandWord(word: Word, env: Environment, substitute: Substitute): string[] {
+  if (word.parts === undefined) return [tilde(word.text, word.value)];
   const variants = expandParts(word, env, substitute);
   const fields: string[] = [];
   for (const variant of variants) {
@@ -80,7 +81,7 @@ function expandParts(word: Word, env: Environment, substitute: Substitute): stri
 
 /** `~` and `~user` lead two levels down at most; where exactly does not matter here. */
 function tilde(text: string, value: string): string {
-  return text.startsWith('~') ? value.replace(/^~[A-Za-z0-9_-]*/, '/home/user') : value;
+  return text.charCodeAt(0) === 0x7e ? value.replace(/^~[A-Za-z0-9_-]*/, '/home/user') : value;
 }
 
 function expandPart(part: WordPart, env: Environment, substitute: Substitute, first: boolean): string[] {

@@ -11,16 +11,16 @@ import { forEachChild, parse } from 'unbash';
 import { readable } from '../limits.ts';
 import type { Rule } from '../rule.ts';
 import { findBomb } from './bombs.ts';
-import { catastrophe } from './commands.ts';
+import { catastrophe, isKnownDestroyer } from './commands.ts';
 import { type Environment, expandWord } from './expand.ts';
 import { destroys, readFind } from './find.ts';
 import { UNKNOWN } from './marks.ts';
 import { knownOutput } from './output.ts';
 import { components, isFatalTarget } from './paths.ts';
 import { deleteRoot, MOST_LAYERS, tooDeep, writeDevice } from './rules.ts';
-import { unwrap } from './wrappers.ts';
+import { runsOthers, unwrap } from './wrappers.ts';
 
-const MOST_COMMANDS = 2000;
+const MOST_COMMANDS = 40_000;
 
 export interface Hit {
   readonly rule: Rule;
@@ -117,9 +117,12 @@ class Walk {
       if (item.type === 'Assignment' && item.value.type === 'Word')
         this.#env.set(item.name, this.#words(item.value).join(' '));
     }
-    // Substitutions inside words and redirections run first.
-    const inner = this.#children(node, layer);
-    if (inner !== null) return { hit: inner, output: null };
+    // Substitutions inside words and redirections run first; a word without parts holds none.
+    for (const item of node.name === undefined ? node.prefix : [...node.prefix, node.name, ...node.suffix]) {
+      if (item.type === 'Word' && item.parts === undefined) continue;
+      const hit = this.node(item, layer);
+      if (hit !== null) return { hit, output: null };
+    }
     for (const redirect of node.redirects) {
       if (redirect.type === 'HereDoc') input = redirect.body.text;
       else if (redirect.type === 'HereString' && redirect.target !== undefined)
@@ -201,6 +204,12 @@ class Walk {
 /** Name of the program, whatever folder it is in. */
 export function base(program: string): string {
   return program.slice(program.lastIndexOf('/') + 1);
+}
+
+/** Whether a program could be forbidden at all, by its name. */
+export function couldBeForbidden(program: string): boolean {
+  const name = base(program);
+  return name === 'find' || isKnownDestroyer(name) || runsOthers(name);
 }
 
 export function findForbidden(tree: ParsedScript, text: string): Hit | null {

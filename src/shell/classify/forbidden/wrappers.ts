@@ -191,6 +191,14 @@ function textOption(argv: readonly string[]): string | null {
   return null;
 }
 
+const OTHERS: ReadonlySet<string> = new Set(
+  'eval trap at batch . source su runuser script capsh flock'.split(' '),
+);
+
+export function runsOthers(name: string): boolean {
+  return SHELLS.has(name) || WRAPPERS.has(name) || OTHERS.has(name);
+}
+
 /** The command inside, or null when this program runs no other. */
 export function unwrap(name: string, argv: readonly string[]): Inner | null {
   if (SHELLS.has(name)) return ofShell(argv);

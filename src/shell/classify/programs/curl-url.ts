@@ -15,6 +15,7 @@ export const metadata = risky(
     'curl --resolve a.example:80:169.254.169.254 http://a.example/',
     "curl -H 'Metadata: true' http://10.0.0.4/",
     'curl http://168.63.129.16/machine',
+    'curl http://localhost:40342/metadata/identity/oauth2/token',
   ],
   ['curl http://10.0.0.5/', 'curl https://example.com/169.254.169.254'],
 );
@@ -99,10 +100,15 @@ export function urlObjection(url: string, globs = true): Rule | null {
   // Readers disagree where the host ends when `?` or `#` ends it and an `@` follows.
   if (!tail.startsWith('/') && tail.includes('@')) return oddUrl;
   if (globs && /[{}[\]]/.test(tail)) return oddUrl;
+  if (METADATA_PATH.test(tail)) return metadata;
   const parts = AUTHORITY.exec(authority);
   if (parts === null) return oddUrl;
   return hostObjection(parts[1]!);
 }
+
+/** Paths under which machines hand out their identity, on whatever address the service listens. */
+const METADATA_PATH =
+  /\/(?:metadata\/identity|oauth2\/token|msi\/token|latest\/(?:meta-data|user-data|dynamic|api\/token)|computemetadata|opc\/v\d)/i;
 
 const CONNECT_TO =
   /^(?:\[[0-9A-Fa-f:.]*\]|[A-Za-z0-9._-]*):(?:\d*):(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]*):(?:\d*)$/;

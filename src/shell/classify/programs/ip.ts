@@ -63,7 +63,7 @@ const OBJECTS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   (
     [
       ['address', `${SHOW} s`],
-      ['addrlabel', SHOW],
+      ['addrlabel', `${SHOW} s`],
       ['route', `${SHOW} s get g ge`],
       ['rule', `${SHOW} s`],
       ['neighbor', `${SHOW} s get g ge`],
