@@ -21,21 +21,14 @@ export class FastEncoderV1 {
     prevHash: string,
   ): string {
     const shape = this.#shapeOf(Object.keys(entry));
-    const own: Record<string, unknown> = { sequence, timestamp, prev_hash: prevHash };
-    if (shape.plain) {
-      const sorted: Record<string, unknown> = {};
-      let simple = true;
-      for (const key of shape.order) {
-        const value = OWN.has(key) ? own[key] : entry[key];
-        if (!isSimple(value)) {
-          simple = false;
-          break;
-        }
-        sorted[key] = value;
-      }
-      if (simple) return JSON.stringify(sorted);
+    if (shape.plain && fill(shape, entry)) {
+      const { record } = shape;
+      record.sequence = sequence;
+      record.timestamp = timestamp;
+      record.prev_hash = prevHash;
+      return JSON.stringify(record);
     }
-    return canonicalJson({ ...entry, ...own });
+    return canonicalJson({ ...entry, sequence, timestamp, prev_hash: prevHash });
   }
 
   /** Entries of one journal come in few shapes: the order of their keys is worked out once. */
@@ -44,7 +37,8 @@ export class FastEncoderV1 {
     if (known) return known;
     const shape = {
       keys,
-      order: [...new Set([...keys, ...OWN])].sort(),
+      // Made once with its keys in order; every record of this shape is written into it.
+      record: Object.fromEntries([...new Set([...keys, ...OWN])].sort().map((key) => [key, undefined])),
       plain: keys.every((key) => !/^\d+$/.test(key) && key !== '__proto__' && key.isWellFormed()),
     };
     if (this.#shapes.length >= MAX_SHAPES) this.#shapes.shift();
@@ -55,12 +49,22 @@ export class FastEncoderV1 {
 
 interface Shape {
   readonly keys: readonly string[];
-  readonly order: readonly string[];
+  readonly record: Record<string, unknown>;
   readonly plain: boolean;
 }
 
 const MAX_SHAPES = 8;
-const OWN: ReadonlySet<string> = new Set(['sequence', 'timestamp', 'prev_hash']);
+const OWN = ['sequence', 'timestamp', 'prev_hash'];
+
+/** False as soon as a value needs the slow road. */
+function fill({ keys, record }: Shape, entry: { readonly [key: string]: unknown }): boolean {
+  for (const key of keys) {
+    const value = entry[key];
+    if (!isSimple(value)) return false;
+    record[key] = value;
+  }
+  return true;
+}
 
 function sameKeys(a: readonly string[], b: readonly string[]): boolean {
   if (a.length !== b.length) return false;
