@@ -10,7 +10,8 @@ export function statusAt(row: Pick<Row, 'state' | 'expires_at'>, now: Date): App
   switch (row.state) {
     case 'pending':
     case 'approved':
-      return now.getTime() >= Date.parse(row.expires_at) ? 'expired' : row.state;
+      // Written so that a date nobody can read has passed.
+      return now.getTime() < Date.parse(row.expires_at) ? row.state : 'expired';
     case 'rejected':
     case 'used':
       return row.state;

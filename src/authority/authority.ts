@@ -65,6 +65,13 @@ const SUBJECTS: Readonly<Record<ActionKind, ApprovalSubject['kind']>> = {
   'llm.call': 'llm',
 };
 
+const RECORD_TYPES: Readonly<Record<ApprovalAnswer['kind'], string>> = {
+  approve: 'approval.given',
+  deny: 'approval.rejected',
+  modify: 'approval.modified',
+  abandoned: 'approval.abandoned',
+};
+
 type Denied = Extract<Authorization, { outcome: 'denied' }>;
 
 /** The request with its action frozen and judged, and the role a person would need. */
@@ -89,6 +96,7 @@ export function createAuthority(options: AuthorityOptions): Authority {
     const action = frozenCopy(request.action);
     const nothing: Decision = { verdict: 'deny', method: 'most_restrictive', evaluations: [] };
     if (action === undefined) return denied(nothing, 'policy', 'the action has no canonical form');
+    if (!Array.isArray(request.evaluators)) return denied(nothing, 'policy', 'nobody judged this action');
     if (!isDigest(request.policyDigest))
       return denied(nothing, 'policy', 'the policy in force has no digest');
     const timeout = options.evaluatorTimeoutMs ?? 5000;
@@ -140,7 +148,7 @@ export function createAuthority(options: AuthorityOptions): Authority {
     const approvalId = ids.next('appr');
     const answer = await answerOf(judged, approvalId);
     const fact = {
-      type: `approval.${answer.kind}`,
+      type: RECORD_TYPES[answer.kind],
       approval_id: approvalId,
       action_digest: actionDigest(action),
     };

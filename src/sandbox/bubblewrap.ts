@@ -2,8 +2,10 @@ import type { Mount } from './mounts.ts';
 
 /** File descriptor on which bubblewrap reports the pid inside and that the set-up is finished. */
 export const STATUS_FD = 3;
+/** File descriptor from which bubblewrap reads the seccomp filter. */
+export const FILTER_FD = 4;
 /** File descriptor on which bubblewrap waits for our word before it starts the program. */
-export const GATE_FD = 4;
+export const GATE_FD = 5;
 
 /** Temporary space of a child lives in memory: bounded, or it would be a way to exhaust the host. */
 const SCRATCH_BYTES = 256 * 1024 * 1024;
@@ -15,6 +17,8 @@ export interface BubblewrapInput {
   readonly cwd: string;
   /** bubblewrap ≥ 0.8 can forbid new user namespaces inside. */
   readonly disableUserns: boolean;
+  /** A seccomp filter comes on `FILTER_FD`. */
+  readonly seccomp: boolean;
   /** Wait on `GATE_FD` before the program starts. */
   readonly gated?: boolean;
   readonly command: readonly string[];
@@ -43,6 +47,7 @@ export function bubblewrapArgs(input: BubblewrapInput): readonly string[] {
   if (input.disableUserns) args.push('--disable-userns');
   args.push('--uid', '65534', '--gid', '65534', '--cap-drop', 'ALL');
   args.push('--chdir', input.cwd, '--json-status-fd', String(STATUS_FD));
+  if (input.seccomp) args.push('--seccomp', String(FILTER_FD));
   if (input.gated) args.push('--block-fd', String(GATE_FD));
   return [...args, '--', ...input.command];
 }

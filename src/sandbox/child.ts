@@ -1,12 +1,10 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
-import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf } from '../core/index.ts';
-import { GATE_FD, STATUS_FD } from './bubblewrap.ts';
+import { attend, STATUS_FD } from './attend-bubblewrap.ts';
 import { withoutLeaks } from './leaked-fds.ts';
 import { whileLive } from './live.ts';
 import type { Launch } from './plan-launch.ts';
-import type { ProcessCgroup } from './process-cgroup.ts';
 import { descendants, isAlive, isGroupAlive, marked, signalTo } from './process-tree.ts';
 import type { NotStarted } from './types.ts';
 
@@ -53,7 +51,8 @@ type Stdio = readonly ('ignore' | 'pipe' | 'inherit' | number)[];
 
 export function spawnChild(launch: Launch, mark: string, stdio: Stdio, session: Session = 'own'): Spawned {
   const { file, args, argv0, cwd, env, contained, cgroup } = launch;
-  const ours = contained ? (cgroup ? (['pipe', 'pipe'] as const) : (['pipe'] as const)) : [];
+  // Status, filter and gate, in the order of their descriptors.
+  const ours = contained ? (['pipe', 'pipe', ...(cgroup ? (['pipe'] as const) : [])] as const) : [];
   const streams: StdioOptions = [...withoutLeaks<Stdio[number]>([...stdio, ...ours])];
   let child: ChildProcess;
   try {
@@ -74,7 +73,7 @@ export function spawnChild(launch: Launch, mark: string, stdio: Stdio, session: 
 function track(child: ChildProcess, pid: number, mark: string, launch: Launch, ownGroup: boolean): Child {
   const { contained, cgroup } = launch;
   const startedAt = performance.now();
-  const report = contained ? readStatus(child, cgroup) : undefined;
+  const report = contained ? attend(child, launch.filter, cgroup) : undefined;
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const exited = new Promise<Exit>((resolve) =>
     child.once('exit', (code, signal) => resolve({ code, signal })),
@@ -157,42 +156,6 @@ async function drained(child: ChildProcess, closed: Promise<void>): Promise<void
     await Promise.race([closed, delay(POLL_MS)]);
     idle = bytes() === seen ? idle + 1 : 0;
     seen = bytes();
-  }
-}
-
-interface StatusReport {
-  initPid?: number;
-  /** bubblewrap reports an exit code only for a program it got as far as starting. */
-  finished: boolean;
-}
-
-function readStatus(child: ChildProcess, cgroup: ProcessCgroup | undefined): StatusReport {
-  const report: StatusReport = { finished: false };
-  const status = child.stdio[STATUS_FD] as Readable;
-  const gate = cgroup && (child.stdio[GATE_FD] as Writable);
-  let text = '';
-  status.on('data', (chunk: Buffer) => {
-    if (text.length > 4096) return;
-    text += chunk.toString('latin1');
-    const init = /"child-pid": *(\d+)/.exec(text)?.[1];
-    if (init !== undefined && report.initPid === undefined) {
-      report.initPid = Number(init);
-      join(cgroup, report.initPid);
-      gate?.end('x');
-    }
-    if (/"exit-code": *\d+/.test(text)) report.finished = true;
-  });
-  status.on('error', () => {});
-  gate?.on('error', () => {});
-  return report;
-}
-
-/** The control group is the second line behind the watcher: a run that cannot join it is still watched. */
-function join(cgroup: ProcessCgroup | undefined, pid: number): void {
-  try {
-    cgroup?.add(pid);
-  } catch {
-    // gone already, or the group was taken away under us
   }
 }
 

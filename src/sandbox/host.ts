@@ -7,10 +7,17 @@ import { spawnChild } from './child.ts';
 import type { Look } from './mounts.ts';
 import { newMark } from './process-tree.ts';
 import { resolveProgram } from './resolve-program.ts';
+import { seccompFilter } from './seccomp.ts';
 
 /** What this machine offers and what on it must be hidden. */
 export type BubblewrapState =
-  | { readonly available: true; readonly path: string; readonly disableUserns: boolean }
+  | {
+      readonly available: true;
+      readonly path: string;
+      /** Older versions of bubblewrap, and kernels without filters, go without these two. */
+      readonly disableUserns: boolean;
+      readonly filter: Uint8Array | undefined;
+    }
   | { readonly available: false; readonly reason: string };
 
 const PROBE_MS = 5000;
@@ -27,19 +34,43 @@ async function probe(): Promise<BubblewrapState> {
   const yes = resolveProgram('true');
   if (path === undefined) return { available: false, reason: 'bwrap is not installed' };
   if (yes === undefined) return { available: false, reason: 'there is no program `true` to try it with' };
+  const known = seccompFilter();
   let reason = '';
-  for (const disableUserns of [true, false]) {
-    const args = bubblewrapArgs({ mounts: [], network: 'none', cwd: '/', disableUserns, command: [yes] });
-    const result = await tryOnce(path, args);
-    if (result === undefined) return { available: true, path, disableUserns };
-    reason = result;
+  for (const filter of known ? [known, undefined] : [undefined]) {
+    for (const disableUserns of [true, false]) {
+      const seccomp = filter !== undefined;
+      const args = bubblewrapArgs({
+        mounts: [],
+        network: 'none',
+        cwd: '/',
+        disableUserns,
+        seccomp,
+        command: [yes],
+      });
+      const result = await tryOnce(path, args, filter);
+      if (result === undefined) return { available: true, path, disableUserns, filter };
+      reason = result;
+    }
   }
   return { available: false, reason };
 }
 
 /** Undefined when it worked, else why not. A fixed command without effect: the one start without a writ. */
-async function tryOnce(path: string, args: readonly string[]): Promise<string | undefined> {
-  const launch = { ok: true, file: path, args, argv0: 'bwrap', env: {}, cwd: '/', contained: true } as const;
+async function tryOnce(
+  path: string,
+  args: readonly string[],
+  filter: Uint8Array | undefined,
+): Promise<string | undefined> {
+  const launch = {
+    ok: true,
+    file: path,
+    args,
+    argv0: 'bwrap',
+    env: {},
+    cwd: '/',
+    contained: true,
+    ...(filter ? { filter } : {}),
+  } as const;
   const spawned = spawnChild(launch, newMark(), ['ignore', 'ignore', 'pipe']);
   if (!spawned.ok) return (await spawned.failure).reason;
   const { child } = spawned;
@@ -83,14 +114,23 @@ const HIDDEN_IN_HOME = [
 
 /** Paths hidden from every shut-in child unless the caller names them: scratch, sockets, credentials. */
 export function hostMasks(): readonly string[] {
-  const home = userInfo().homedir;
   return [
     ...HIDDEN_ALWAYS,
     ...HIDDEN_SECRETS,
     ...sshHostKeys(),
-    ...HIDDEN_IN_HOME.map((name) => join(home, name)),
+    ...homes().flatMap((home) => HIDDEN_IN_HOME.map((name) => join(home, name))),
     ...listeningSockets().filter(isSocket),
   ];
+}
+
+function homes(): readonly string[] {
+  const found = new Set([process.env.HOME ?? '/root']);
+  try {
+    found.add(userInfo().homedir);
+  } catch {
+    // a user without an entry in passwd has no other home
+  }
+  return [...found].filter((home) => home.startsWith('/'));
 }
 
 function sshHostKeys(): readonly string[] {

@@ -22,10 +22,11 @@ function endAll(): void {
 }
 
 function onSignal(signal: NodeJS.Signals): void {
+  // Somebody else handles the signal: theirs to decide, and the end of the process still comes by here.
+  if (process.listenerCount(signal) > 1) return;
   endAll();
   unlisten();
-  // Somebody else handles the signal: theirs to decide. Nobody does: die as we would have without us.
-  if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
+  process.kill(process.pid, signal);
 }
 
 function listen(): void {

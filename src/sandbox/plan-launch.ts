@@ -19,6 +19,7 @@ export interface Launch {
   readonly cwd: string;
   /** Shut in by bubblewrap: it reports on the status descriptor and its pid namespace ends with it. */
   readonly contained: boolean;
+  readonly filter?: Uint8Array;
   /** Joined by the program before it starts. */
   readonly cgroup?: ProcessCgroup;
 }
@@ -73,6 +74,7 @@ export async function planLaunch(
     network: profile.network,
     cwd: plan.cwd,
     disableUserns: bubblewrap.disableUserns,
+    seccomp: bubblewrap.filter !== undefined,
     command: [...prefix, program.path, ...rest],
   });
   return {
@@ -83,6 +85,7 @@ export async function planLaunch(
     env: spec.env,
     cwd: '/',
     contained: true,
+    ...(bubblewrap.filter ? { filter: bubblewrap.filter } : {}),
     ...(cgroup ? { cgroup } : {}),
   };
 }

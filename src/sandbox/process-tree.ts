@@ -16,7 +16,7 @@ export function newMark(): string {
 }
 
 /** Beyond this a run may have gone round the pid numbers, so everything is looked at. */
-const SHORT_RUN_MS = 3000;
+const SHORT_RUN_MS = 1000;
 
 /** Sends a signal to a process, or with `group` to its whole group. False when there is nobody. */
 export function signalTo(pid: number, signal: NodeJS.Signals | 0, group = false): boolean {

@@ -120,4 +120,9 @@ export const requirements: readonly Requirement[] = [
     'overview.md Command line',
     'writ doctor tells what the machine has and lacks, with the command that mends it.',
   ),
+  must(
+    'SBX-30',
+    'toolchain.md Sandbox',
+    'System calls that lead round the namespaces, or leave set-user-id files, are refused inside.',
+  ),
 ];

@@ -271,6 +271,58 @@ describe.skipIf(!state.available)('escapes from bubblewrap', () => {
     expect(targets.length).toBeLessThanOrEqual(2);
   });
 
+  it.skipIf(!(state.available && state.filter))(
+    '[SBX-30] system calls that lead round the namespaces are refused: other sockets, io_uring, keys, kernel log',
+    async () => {
+      const attempt = `
+import ctypes, socket
+libc = ctypes.CDLL(None, use_errno=True)
+for family in (40, 38, 31, 17):
+    try:
+        socket.socket(family, socket.SOCK_DGRAM)
+        print('socket', family)
+    except OSError:
+        pass
+import platform
+numbers = {'x86_64': (250, 249, 248, 425, 321, 323, 298, 103, 0x40000000 + 39, 437), 'aarch64': (219, 218, 217, 425, 280, 282, 241, 116, 437)}
+for number in numbers[platform.machine()]:
+    if libc.syscall(number, 0, 0, 0, 0, 0) != -1 or ctypes.get_errno() not in (1, 38):
+        print('call', number)
+for family in (1, 2, 10, 16):
+    socket.socket(family, socket.SOCK_DGRAM)
+print('done')`;
+      expect((await runs(['python3', '-c', attempt], shut())).stdout).toBe('done\n');
+    },
+  );
+
+  it.skipIf(!(state.available && state.filter))(
+    '[SBX-30] no set-user-id file is left behind, by whatever call',
+    async () => {
+      const attempt = `
+import os
+open('plain', 'w').close()
+fd = os.open('plain', os.O_RDWR)
+for name, work in {
+    'chmod': lambda: os.chmod('plain', 0o4755),
+    'fchmod': lambda: os.fchmod(fd, 0o4755),
+    'fchmodat': lambda: os.chmod('plain', 0o6755, dir_fd=os.open('.', os.O_RDONLY)),
+    'open': lambda: os.open('made', os.O_CREAT | os.O_WRONLY, 0o4755),
+    'tmpfile': lambda: os.open('.', os.O_TMPFILE | os.O_WRONLY, 0o4755),
+    'mknod': lambda: os.mknod('node', 0o104755),
+}.items():
+    try:
+        work()
+        print(name)
+    except PermissionError:
+        pass
+os.chmod('plain', 0o755)
+os.open('plain', os.O_RDONLY, 0o7777)
+print('done')`;
+      expect((await runs(['python3', '-c', attempt], shut())).stdout).toBe('done\n');
+      expect((await runs(['find', inside, '-perm', '/6000'])).stdout).toBe('');
+    },
+  );
+
   it('devices: only the harmless ones, and none can be made', async () => {
     const seen = await script(
       'ls /dev; mknod /dev/sda b 8 0 && echo made; mknod ./sda b 8 0 && echo made; touch /dev/x && echo made; true',
