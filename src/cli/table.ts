@@ -48,4 +48,9 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'what a packet capture says: analysis, reports, plain counters',
     load: () => import('./commands/pcap.ts'),
   },
+  {
+    name: 'lab',
+    summary: 'a simulated Azure: list worlds, check a world file, open a shell in one',
+    load: () => import('./commands/lab.ts'),
+  },
 ];

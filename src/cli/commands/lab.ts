@@ -1,0 +1,138 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createAuthority, type Evaluator } from '../../authority/index.ts';
+import { CODES, digestOf, EXIT, systemClock, systemIds, WritError } from '../../core/index.ts';
+import type { PreparedLab } from '../../lab/index.ts';
+import type { Cli, DefineCommand } from '../cli.ts';
+
+interface UpFlags {
+  readonly dir?: string;
+  readonly speed?: string;
+  readonly printEnv?: boolean;
+  readonly json?: boolean;
+}
+
+export const define: DefineCommand = (command, cli) => {
+  command
+    .command('list')
+    .description('the worlds that can be investigated')
+    .option('--dir <dir>', 'a folder of world files instead of those that come with Writ')
+    .option('--json', 'one JSON document')
+    .addHelpText('after', '\nExample:\n  writ lab list')
+    .action((flags: { dir?: string; json?: boolean }) => list(cli, flags));
+  command
+    .command('check')
+    .description('whether a file is a world, and if not: where and why, and what to write')
+    .argument('<file>', 'a world file')
+    .option('--json', 'one JSON document')
+    .addHelpText('after', '\nExample:\n  writ lab check my-world.yaml')
+    .action((file: string, flags: { json?: boolean }) => check(cli, file, flags));
+  command
+    .command('up')
+    .description('a shell in which az, ping, dig, curl and the like answer from a world')
+    .argument('<world>', 'a name from writ lab list, or a world file')
+    .option('--dir <dir>', 'where the lab keeps its state (default: a new temporary folder)')
+    .option('--speed <n>', 'how many times faster time runs in the world (default WRIT_LAB_SPEED, or 1)')
+    .option('--print-env', 'prepare only, and print what to set: eval "$(writ lab up W --print-env)"')
+    .option('--json', 'prepare only, and print one JSON document')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  writ lab up redis-behind-dead-nva --speed 60\n  eval "$(writ lab up ./my-world.yaml --print-env)" && az vm list -o table',
+    )
+    .action((world: string, flags: UpFlags) => up(cli, world, flags));
+};
+
+async function list(cli: Cli, flags: { readonly dir?: string; readonly json?: boolean }): Promise<void> {
+  const { listWorlds } = await import('../../lab/index.ts');
+  const worlds = flags.dir === undefined ? listWorlds() : listWorlds(resolve(cli.cwd, flags.dir));
+  if (worlds.some((w) => w.problem !== null)) cli.exitCode = EXIT.usage;
+  if (flags.json) return cli.json({ worlds });
+  if (worlds.length === 0) cli.note('there are no world files here');
+  for (const world of worlds) {
+    if (world.problem !== null) cli.print(`${cli.style.red(world.id)}  ${world.problem}`);
+    else {
+      // The title may give the cause away; who wants to investigate reads the symptom.
+      cli.print(cli.style.bold(world.id));
+      cli.print(`  ${world.symptom.replace(/\s+/g, ' ').trim()}`);
+    }
+  }
+}
+
+async function check(cli: Cli, file: string, flags: { readonly json?: boolean }): Promise<void> {
+  const { checkWorld } = await import('../../lab/index.ts');
+  const { world, remarks } = checkWorld(resolve(cli.cwd, file));
+  const counts = { vms: world.vms.length, vnets: world.vnets.length, flows: world.flows.length };
+  if (flags.json) return cli.json({ ok: true, id: world.id, ...counts, remarks });
+  cli.print(
+    `${cli.style.green('ok')} ${world.id}: ${counts.vms} VMs, ${counts.vnets} VNets, ${counts.flows} flows`,
+  );
+  for (const remark of remarks) cli.print(`  ${cli.style.yellow('look')}: ${remark}`);
+}
+
+async function up(cli: Cli, world: string, flags: UpFlags): Promise<void> {
+  const { prepareLab, speedFromEnvironment, worldFile } = await import('../../lab/index.ts');
+  const dir =
+    flags.dir === undefined ? mkdtempSync(join(tmpdir(), 'writ-lab-')) : resolve(cli.cwd, flags.dir);
+  const speed = flags.speed === undefined ? (speedFromEnvironment(cli.env) ?? 1) : Number(flags.speed);
+  const lab = await prepareLab(worldFile(world), dir, { speed });
+  const path = `${lab.bin}:${cli.env.PATH ?? ''}`;
+  if (flags.json)
+    return cli.json({
+      world: lab.world.id,
+      symptom: lab.world.symptom,
+      dir: lab.dir,
+      bin: lab.bin,
+      speed,
+      env: { PATH: path, WRIT_LAB_DIR: lab.dir },
+    });
+  if (flags.printEnv) {
+    cli.print(`export PATH=${quoted(lab.bin)}:"$PATH"`);
+    cli.print(`export WRIT_LAB_DIR=${quoted(lab.dir)}`);
+    return;
+  }
+  await openShell(cli, lab, path);
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** The person's own shell, on the person's own terminal, because the person typed this command. */
+async function openShell(cli: Cli, lab: PreparedLab, path: string): Promise<void> {
+  if (!cli.interactive)
+    throw new WritError(CODES.invalid_input, 'there is no terminal for a shell', {
+      suggestion: 'use --print-env or --json in scripts',
+      exit: EXIT.usage,
+    });
+  const { baseEnvironment, runInteractive } = await import('../../sandbox/index.ts');
+  const argv = [cli.env.SHELL ?? '/bin/sh'];
+  const onlyThisShell: Evaluator = {
+    name: 'lab',
+    evaluate: (action) => ({
+      evaluator: 'lab',
+      verdict: action.kind === 'process.start' ? 'allow' : 'deny',
+      rule: 'lab.shell',
+      reason: 'the person at the terminal opened a lab',
+    }),
+  };
+  const answer = await createAuthority({ clock: systemClock, ids: systemIds }).authorize({
+    action: { kind: 'process.start', subject: argv[0]!, detail: { argv, cwd: cli.cwd } },
+    evaluators: [onlyThisShell],
+    reasoning: `writ lab up ${lab.world.id}`,
+    requester: cli.env.USER ?? 'user',
+    policyDigest: digestOf(['lab.shell']),
+    whenApprovalNeeded: 'never',
+  });
+  if (answer.outcome !== 'granted') throw new WritError(CODES.denied, 'the shell was not allowed');
+  cli.note(`${cli.style.bold(lab.world.id)}: ${lab.world.symptom.replace(/\s+/g, ' ').trim()}`);
+  cli.note(
+    `az, ping, dig, nslookup, host, traceroute, mtr, curl and nc answer from this world; leave with exit. State: ${lab.dir}`,
+  );
+  const outcome = await runInteractive(answer.writ, {
+    argv,
+    cwd: cli.cwd,
+    env: baseEnvironment({ PATH: path, WRIT_LAB_DIR: lab.dir, PS1: `(lab ${lab.world.id}) \\w $ ` }, cli.env),
+  });
+  if (outcome.kind !== 'exited') cli.exitCode = EXIT.failed;
+}
