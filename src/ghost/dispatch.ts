@@ -111,7 +111,8 @@ async function runShell(
 ): Promise<Dispatched> {
   const response = await hands.shell.execute({ command, reasoning });
   const { denial_reason: reason, ...result } = response;
-  const denied = response.status === 'denied';
+  // A command that no person was asked about is a mistake of the brain's, not a refusal.
+  const denied = response.status === 'denied' && response.error !== 'not_executable';
   const meta = {
     ...(response.error === 'timeout' ? { timeout: true } : {}),
     ...(reason ? { denial_reason: reason } : {}),

@@ -1,5 +1,6 @@
 export { geminiBrain, type ModelOptions } from './brains/gemini.ts';
 export { openaiBrain } from './brains/openai.ts';
+export { type PlaybookOptions, playbookBrain } from './brains/playbook/index.ts';
 export { type ScriptTurn, scriptBrain } from './brains/script.ts';
 export { CAUSE_KINDS, type CauseKind, type Conclusion } from './conclusion.ts';
 export { DECLARATIONS, TOOL_NAMES } from './declarations.ts';

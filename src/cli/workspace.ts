@@ -1,0 +1,63 @@
+import type { Approver, Clock } from '../core/index.ts';
+import { systemClock, systemIds } from '../core/index.ts';
+import { type Ledger, openLedger } from '../ledger/index.ts';
+import type { OwnedShell } from '../shell/index.ts';
+import type { Cli } from './cli.ts';
+import { type FolderFlags, type Folders, folders } from './folders.ts';
+
+/** The composition root: folders, keys and rooms put together for one command. */
+export interface Workspace extends Folders {
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  openShell(options: ShellWish): Promise<OwnedShell>;
+}
+
+export interface ShellWish {
+  readonly sessionId: string;
+  readonly approver: Approver;
+  readonly programPath?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+export function openWorkspace(cli: Cli, flags: FolderFlags, clock: Clock = systemClock): Workspace {
+  const place = folders(cli, flags);
+  const ledger = openLedger({ stateDir: place.state, clock });
+  const { shell: settings } = place.config;
+  return {
+    ...place,
+    ledger,
+    clock,
+    openShell: async (wish) => {
+      const { createShell } = await import('../shell/index.ts');
+      return createShell({
+        ...wish,
+        auditDir: place.audit,
+        openJournal: (path) => ledger.openJournal({ path, flush: 'each' }),
+        clock,
+        ids: systemIds,
+        cwd: cli.cwd,
+        env: azureEnvironment(cli, wish.env),
+        ...(settings?.anonymize === undefined ? {} : { anonymize: settings.anonymize }),
+        ...(settings?.timeout_seconds === undefined ? {} : { timeoutMs: settings.timeout_seconds * 1000 }),
+        ...(settings?.az_timeout_seconds === undefined
+          ? {}
+          : { azTimeoutMs: settings.az_timeout_seconds * 1000 }),
+      });
+    },
+  };
+}
+
+/** What the real Azure CLI needs to find its login; nothing else of the caller's environment passes. */
+function azureEnvironment(cli: Cli, extra: Readonly<Record<string, string>> = {}): Record<string, string> {
+  const passed = [
+    'AZURE_CONFIG_DIR',
+    'AZURE_EXTENSION_DIR',
+    'REQUESTS_CA_BUNDLE',
+    'SSL_CERT_FILE',
+    'HTTPS_PROXY',
+    'NO_PROXY',
+  ];
+  const env = Object.fromEntries(passed.flatMap((name) => (cli.env[name] ? [[name, cli.env[name]]] : [])));
+  return { ...env, ...extra };
+}

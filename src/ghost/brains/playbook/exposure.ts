@@ -1,0 +1,76 @@
+import type { Finding } from './finding.ts';
+import { az, type Inventory, type Vm } from './inventory.ts';
+import type { Notebook } from './notebook.ts';
+import { type NsgRule, nsgsOf, portMatches, readRules } from './nsg.ts';
+
+const WIDE = (source: string) => source === '*' || /^(Any|Internet)$/i.test(source) || source === '0.0.0.0/0';
+
+/** Rules that let the whole world at a port it should not reach. */
+export function checkExposure(
+  notebook: Notebook,
+  inventory: Inventory,
+  vms: readonly Vm[],
+  ports: readonly number[],
+): readonly Finding[] {
+  const suspects = vms.length > 0 ? vms : inventory.vms.filter((vm) => vm.publicIp !== null);
+  const nsgs = new Map(
+    suspects.flatMap((vm) => nsgsOf(vm, 'Inbound')).map((n) => [`${n.group}/${n.name}`, n]),
+  );
+  const findings: Finding[] = [];
+  for (const nsg of nsgs.values()) {
+    const read = readRules(notebook, nsg);
+    if (read === undefined) continue;
+    const wide = read.rules.filter(
+      (r) =>
+        isWide(r) &&
+        (ports.length === 0 || ports.some((p) => r.ports.some((range) => portMatches(range, p)))),
+    );
+    for (const rule of wide.filter((r) => !shadowed(r, read.rules))) {
+      findings.push({
+        kind: 'overexposed_rule',
+        resource: nsg.name,
+        detail: rule.name,
+        explanation: `Rule ${rule.name} of ${nsg.name} lets ${rule.sources.join(', ')} reach port ${rule.ports.join(', ')}.`,
+        evidence: [read.auditId],
+        remedies: [
+          az(
+            'network',
+            'nsg',
+            'rule',
+            'update',
+            '--resource-group',
+            nsg.group,
+            '--nsg-name',
+            nsg.name,
+            '--name',
+            rule.name,
+            '--source-address-prefixes',
+            'VirtualNetwork',
+          ),
+        ],
+      });
+    }
+  }
+  return findings;
+}
+
+function isWide(rule: NsgRule): boolean {
+  return (
+    rule.direction === 'Inbound' &&
+    rule.access === 'Allow' &&
+    rule.priority < 65_000 &&
+    rule.sources.some(WIDE)
+  );
+}
+
+/** An earlier deny for the same ports from everywhere takes the rule's effect away. */
+function shadowed(rule: NsgRule, rules: readonly NsgRule[]): boolean {
+  return rules.some(
+    (r) =>
+      r.direction === 'Inbound' &&
+      r.access === 'Deny' &&
+      r.priority < rule.priority &&
+      r.sources.some(WIDE) &&
+      rule.ports.every((p) => r.ports.includes('*') || r.ports.includes(p)),
+  );
+}

@@ -1,0 +1,180 @@
+import type { Finding } from './finding.ts';
+import { az, type Inventory, type ResourceRef, rows, type Vm, vmAt } from './inventory.ts';
+import type { Notebook } from './notebook.ts';
+
+/** Name resolution as the platform gives it to a VNet: zone, link, record. */
+export interface NameResult {
+  readonly findings: readonly Finding[];
+  readonly address: string | null;
+  readonly cleared: readonly string[];
+}
+
+const ZONES = az(
+  'network',
+  'private-dns',
+  'zone',
+  'list',
+  '--query',
+  '[].[name,resourceGroup]',
+  '--output',
+  'tsv',
+);
+
+export function checkName(
+  notebook: Notebook,
+  inventory: Inventory,
+  host: string,
+  clients: readonly Vm[],
+  expected: readonly Vm[],
+): NameResult {
+  const zones = notebook.ask(ZONES, `Find the private zone that should answer for ${host}.`);
+  if (zones.kind !== 'ok') return { findings: [], address: null, cleared: [] };
+  const zone = rows(zones)
+    .map(([name = '', group = '']): ResourceRef => ({ name, group }))
+    .filter((z) => host === z.name.toLowerCase() || host.endsWith(`.${z.name.toLowerCase()}`))
+    .sort((a, b) => b.name.length - a.name.length)[0];
+  if (zone === undefined) return { findings: [], address: null, cleared: [zones.auditId] };
+  const relative = host === zone.name.toLowerCase() ? '@' : host.slice(0, -zone.name.length - 1);
+  const scope = ['--resource-group', zone.group, '--zone-name', zone.name];
+  const [links, records] = notebook.askAll([
+    {
+      command: az(
+        'network',
+        'private-dns',
+        'link',
+        'vnet',
+        'list',
+        ...scope,
+        '--query',
+        '[].[name,virtualNetwork.id]',
+        '--output',
+        'tsv',
+      ),
+      reasoning: `See which networks ${zone.name} answers for.`,
+    },
+    {
+      command: az(
+        'network',
+        'private-dns',
+        'record-set',
+        'list',
+        ...scope,
+        '--query',
+        '[].[name,type,to_string(aRecords[].ipv4Address),cnameRecord.cname]',
+        '--output',
+        'tsv',
+      ),
+      reasoning: `Read what ${zone.name} says for ${relative}.`,
+    },
+  ]);
+  const findings: Finding[] = [];
+  if (links?.kind === 'ok') {
+    const linked = rows(links).map(([, vnet = '']) => (vnet.split('/').at(-1) ?? '').toLowerCase());
+    const vnets = new Map(clients.map((vm) => [vm.subnet.vnet.name, vm.subnet.vnet]));
+    for (const vnet of vnets.values()) {
+      if (linked.includes(vnet.name.toLowerCase())) continue;
+      findings.push({
+        kind: 'dns_zone_not_linked',
+        resource: zone.name,
+        detail: vnet.name,
+        explanation: `Private zone ${zone.name} is not linked to ${vnet.name}, so machines there cannot resolve ${host}.`,
+        evidence: [links.auditId],
+        remedies: [
+          az(
+            'network',
+            'private-dns',
+            'link',
+            'vnet',
+            'create',
+            ...scope,
+            '--name',
+            `${vnet.name}-link`,
+            '--virtual-network',
+            vnet.name,
+            '--registration-enabled',
+            'false',
+          ),
+        ],
+      });
+    }
+  }
+  if (records?.kind !== 'ok') return { findings, address: null, cleared: [zones.auditId] };
+  const own = rows(records).filter(([name = '']) => name.toLowerCase() === relative);
+  const address =
+    own.map((r) => /\d+\.\d+\.\d+\.\d+/.exec(r[2] ?? '')?.[0]).find((a) => a !== undefined) ?? null;
+  if (own.length === 0) {
+    findings.push({
+      kind: 'dns_record_missing',
+      resource: zone.name,
+      detail: relative,
+      explanation: `Private zone ${zone.name} has no record ${relative}: ${host} does not resolve.`,
+      evidence: [records.auditId],
+      remedies: expected[0]
+        ? [
+            az(
+              'network',
+              'private-dns',
+              'record-set',
+              'a',
+              'add-record',
+              ...scope,
+              '--record-set-name',
+              relative,
+              '--ipv4-address',
+              expected[0].ip,
+            ),
+          ]
+        : [],
+    });
+  } else if (address !== null)
+    findings.push(...wrongRecord(inventory, zone, relative, host, address, expected, records.auditId));
+  return {
+    findings,
+    address,
+    cleared: [zones.auditId, records.auditId, ...(links?.kind === 'ok' ? [links.auditId] : [])],
+  };
+}
+
+/** A record is wrong when it leads to nobody, or to another machine than the one that is meant. */
+function wrongRecord(
+  inventory: Inventory,
+  zone: ResourceRef,
+  relative: string,
+  host: string,
+  address: string,
+  expected: readonly Vm[],
+  auditId: string,
+): readonly Finding[] {
+  const holder = vmAt(inventory, address);
+  const right = expected.find((vm) => vm !== holder);
+  if (holder !== undefined && (expected.length === 0 || expected.includes(holder))) return [];
+  const who = holder === undefined ? 'where no machine lives' : `which is ${holder.name}`;
+  return [
+    {
+      kind: 'dns_record_wrong',
+      resource: zone.name,
+      detail: relative,
+      explanation: `${host} resolves to ${address}, ${who}${right ? `; ${right.name} is at ${right.ip}` : ''}.`,
+      evidence: [auditId, inventory.evidence.nics],
+      remedies: right
+        ? [
+            az(
+              'network',
+              'private-dns',
+              'record-set',
+              'a',
+              'update',
+              '--resource-group',
+              zone.group,
+              '--zone-name',
+              zone.name,
+              '--name',
+              relative,
+              '--set',
+              `aRecords[0].ipv4Address=${right.ip}`,
+            ),
+          ]
+        : [],
+    },
+  ];
+}
