@@ -6,7 +6,7 @@ import { HEAD, isWordy, plausible } from './plausible.ts';
 import type { Detector, Scan } from './scan.ts';
 import { spacedSecret } from './spaced.ts';
 import { tableBelow } from './tables.ts';
-import { farEnd, quoteAt, type Style, type Value, valueAt } from './value.ts';
+import { farEnd, quoteAt, quotedEnd, type Style, type Value, valueAt } from './value.ts';
 
 /** A name and where its value begins. */
 interface Separator {
@@ -35,15 +35,15 @@ export const detectNamed: Detector = (scan, start, end) => {
   // Test reports count with this name.
   if (/^pass$/i.test(text.slice(from, to)) && /^\s*\d+\b/.test(text.slice(separator.at, separator.at + 12)))
     return false;
-  return secretBehind(scan, { from, separator, meaning, json: quote?.[2] === 34 });
+  return secretBehind(scan, { from, separator, meaning, json: jsonQuote(quote) });
 };
 
 export interface Named {
   readonly from: number;
   readonly separator: Separator;
   readonly meaning: KeyMeaning;
-  /** The name is in double quotes: what replaces a bare value must be too. */
-  readonly json: boolean;
+  /** The double quote, escaped as it is, that the name stands in: what replaces a bare value needs it too. */
+  readonly json: string;
 }
 
 /** Takes the value behind a name if it may be a secret. */
@@ -52,7 +52,7 @@ export function secretBehind(scan: Scan, named: Named): boolean {
   const { separator, meaning } = named;
   const start = skipGap(text, separator.at);
   const opener = text[start];
-  if (named.json && (opener === '{' || opener === '[')) return nestedValues(scan, start, meaning);
+  if (named.json !== '' && (opener === '{' || opener === '[')) return nestedValues(scan, start, meaning);
   if (meaning.strength === 'weak' && !longEnough(text, start)) return false;
   const at = blockScalar(text, start) ?? separator.at;
   const value = valueAt(text, at, styleOf(text, named));
@@ -70,15 +70,15 @@ function longEnough(text: string, start: number): boolean {
   return true;
 }
 
-export function takeValue(scan: Scan, value: Value, meaning: KeyMeaning, json: boolean): boolean {
+export function takeValue(scan: Scan, value: Value, meaning: KeyMeaning, json: string): boolean {
   const { text } = scan;
   const head = text.slice(value.start, Math.min(value.end ?? value.start + HEAD, value.start + HEAD));
   const chosen = value.quoted || !head.includes(' ') ? value : firstWord(value, head);
   const judged = chosen === value ? head : text.slice(chosen.start, chosen.end);
   if (!plausible(judged, meaning.strength)) return false;
   const end = wrappedEnd(text, chosen, farEnd(text, chosen));
-  const bareJson = json && !chosen.quoted && text[end] !== '"' && /^[\w.+-]+$/.test(judged);
-  return scan.take(chosen.start, end, meaning.category, bareJson);
+  const bare = json !== '' && !chosen.quoted && text[end] !== '"' && /^[\w.+-]+$/.test(judged);
+  return scan.take(chosen.start, end, meaning.category, bare ? json : '');
 }
 
 /** Of an unquoted value with blanks: all of it if it may be a passphrase, else its first word. */
@@ -107,25 +107,29 @@ function schemeless(text: string, value: Value): Value {
 /** `Digest …, response="…"`, `AWS4-HMAC-SHA256 Credential=…, Signature=…`: all parameters of the scheme. */
 function parametersEnd(text: string, named: Named, value: Value): readonly [number, number] | undefined {
   if (named.meaning.category !== 'bearer_token') return undefined;
-  const scheme = /^(?:digest|aws4-[\w-]+|hawk|signature|oauth|mac)[ \t]+(?=[A-Za-z]+=)/i.exec(
-    text.slice(value.start, value.start + 40),
+  const scheme = /^(?:digest|aws4-[\w-]+|hawk|signature|oauth|mac)[ \t]+(?=[A-Za-z]+=|\[REDACTED:)/i.exec(
+    text.slice(value.start, value.start + 48),
   );
   if (scheme === null) return undefined;
   const start = value.start + scheme[0].length;
-  const outer = text[named.from - 1];
-  const closing = value.quoted
-    ? String.fromCharCode(value.quote)
-    : outer === "'" || outer === '"'
-      ? outer
-      : '\n';
+  const limit = Math.min(text.length, start + 4096);
+  const outer = value.quoted ? value : openQuoteBefore(text, named.from);
+  const closed = outer === undefined ? undefined : quotedEnd(text, { ...outer, start }, limit);
   let end = start;
-  while (
-    end < start + 4096 &&
-    !isEol(text, end) &&
-    !(text[end] === closing && !(value.quoted && text[end - 1] === '\\'))
-  )
-    end++;
+  while (end < (closed ?? limit) && !isEol(text, end)) end++;
   return [start, end];
+}
+
+/** The quote that stands directly before `i`: `-H "Authorization: …"`. */
+function openQuoteBefore(
+  text: string,
+  i: number,
+): { readonly escapes: number; readonly quote: number } | undefined {
+  const quote = text.charCodeAt(i - 1);
+  if (quote !== 34 && quote !== 39) return undefined;
+  let escapes = 0;
+  while (escapes < 16 && text[i - 2 - escapes] === '\\') escapes++;
+  return { escapes, quote };
 }
 
 function trimEnd(text: string, end: number, floor: number): number {
@@ -183,7 +187,7 @@ function styleOf(text: string, named: Named): Style {
   const before = text[from - 1];
   if (separator.sign === '%' || before === '?' || before === '&' || before === '#') return 'query';
   if (text.startsWith('&amp;', from - 5) || text.startsWith('u0026', from)) return 'query';
-  if (separator.sign !== ':' || named.json || !is(text, separator.at, 8)) return 'word';
+  if (separator.sign !== ':' || named.json !== '' || !is(text, separator.at, 8)) return 'word';
   const lead = text.startsWith('- ', from - 2) ? from - 2 : from;
   return startsLine(text, lead) ? 'line' : 'word';
 }
@@ -220,7 +224,7 @@ function flagValue(scan: Scan, to: number, meaning: KeyMeaning): boolean {
   const { text } = scan;
   if (!is(text, to, 8) || text[skipGap(text, to)] === '-') return false;
   const value = valueAt(text, to, 'word');
-  return value !== undefined && takeValue(scan, value, meaning, false);
+  return value !== undefined && takeValue(scan, value, meaning, '');
 }
 
 /** `"name": "DB_PASSWORD"`: the secret will be the `value` that follows. */
@@ -239,6 +243,10 @@ function noteName(scan: Scan, from: number, to: number): boolean {
   return true;
 }
 
+function jsonQuote(quote: ReturnType<typeof quoteAt>): string {
+  return quote?.[2] === 34 ? `${'\\'.repeat(quote[1])}"` : '';
+}
+
 function isQuoteSign(c: number): boolean {
   return c === 34 || c === 39 || c === 92 || c === 96;
 }
@@ -253,5 +261,5 @@ export const detectValue: Detector = (scan, start, end) => {
   if (separator === undefined) return false;
   if (/(?:^|[^A-Za-z])(?:name|key)\\*["'`]?\s*[:=]/i.test(text.slice(named.from, start))) return false;
   scan.named = undefined;
-  return secretBehind(scan, { from: start, separator, meaning: named.meaning, json: quote?.[2] === 34 });
+  return secretBehind(scan, { from: start, separator, meaning: named.meaning, json: jsonQuote(quote) });
 };

@@ -1,6 +1,7 @@
-import { BLANK, is, isEol, skip } from './chars.ts';
+import { BLANK, IDENT, is, skip } from './chars.ts';
 import { plausible } from './plausible.ts';
 import type { Detector, Scan } from './scan.ts';
+import { type Value, valueAt } from './value.ts';
 
 /**
  * Secrets that command lines carry in short options. `pair` options hold `user:password` (or another
@@ -54,83 +55,55 @@ const LINE = 4096;
 export const detectCommand: Detector = (scan, start, blank) => {
   const { text } = scan;
   const end = blank - 1;
-  if (is(text, start - 1, 1) || !is(text, end, BLANK) || end < (scan.done.get('command') ?? 0)) return false;
+  if (is(text, start - 1, IDENT) || !is(text, end, BLANK) || end < (scan.done.get('command') ?? 0))
+    return false;
   let program = PROGRAMS[text.slice(start, end)];
   if (program === undefined) return false;
   let took = false;
-  let at = end;
-  const stop = Math.min(text.length, end + LINE);
+  let at = skip(text, end, BLANK, end + 64);
+  const stop = end + LINE;
   while (at < stop) {
-    at = skip(text, at, BLANK, stop);
-    if (isEol(text, at)) break;
-    const close = wordEnd(text, at, stop);
-    const word = text.slice(at, close);
-    const next = skip(text, close, BLANK, stop);
-    if (Object.hasOwn(PROGRAMS, word)) program = PROGRAMS[word]!;
-    else if (takeFrom(scan, program, word, at, close, next)) {
-      took = true;
-      at = Math.max(close, scan.position);
-      continue;
-    }
-    at = close;
+    const word = valueAt(text, at, 'word');
+    if (word?.end === undefined || word.end === at) break;
+    const after = word.end + (word.quoted ? word.escapes + 1 : 0);
+    const next = skip(text, after, BLANK, after + 64);
+    const content = text.slice(word.start, word.end);
+    if (Object.hasOwn(PROGRAMS, content)) program = PROGRAMS[content]!;
+    else if (takeFrom(scan, program, content, word, next)) took = true;
+    // Something other than a blank ends the command line: the string it stands in, a pipe, a list.
+    if (next === after) break;
+    at = Math.max(next, skip(text, scan.position, BLANK, scan.position + 64));
   }
   scan.done.set('command', at);
-  if (took) return true;
-  return false;
+  return took;
 };
 
-function takeFrom(
-  scan: Scan,
-  program: Program,
-  word: string,
-  at: number,
-  close: number,
-  next: number,
-): boolean {
+function takeFrom(scan: Scan, program: Program, word: string, at: Value, next: number): boolean {
   const { text } = scan;
-  const nextEnd = isEol(text, next) ? next : wordEnd(text, next, next + 512);
-  if (program.pair?.includes(word)) return takePair(scan, next, nextEnd, program.separator ?? ':');
+  const separator = program.separator ?? ':';
+  if (program.pair?.includes(word)) return takePair(scan, valueAt(text, next, 'word'), separator);
   const equals = word.indexOf('=');
   if (equals > 0 && program.pair?.includes(word.slice(0, equals)))
-    return takePair(scan, at + equals + 1, close, program.separator ?? ':');
-  const glued = program.pair?.find((o) => o.length === 2 && word.startsWith(o) && word.length > 3);
-  if (glued !== undefined) return takePair(scan, at + 2, close, program.separator ?? ':');
-  if (program.value?.includes(word) && text[next] !== '-') return takeBare(scan, next, nextEnd);
+    return takePair(scan, valueAt(text, at.start + equals + 1, 'word'), separator);
+  const glued = program.pair?.some((o) => o.length === 2 && word.startsWith(o) && word.length > 3);
+  if (glued) return takePair(scan, valueAt(text, at.start + 2, 'word'), separator);
+  if (program.value?.includes(word) && text[next] !== '-') return takeBare(scan, valueAt(text, next, 'word'));
   const attached = program.attached?.find((o) => word.startsWith(o) && word.length > o.length);
-  return attached !== undefined && takeBare(scan, at + attached.length, close);
+  return attached !== undefined && takeBare(scan, valueAt(text, at.start + attached.length, 'word'));
 }
 
-function takePair(scan: Scan, from: number, to: number, separator: string): boolean {
-  const [start, end] = unquoted(scan.text, from, to);
-  const split = scan.text.slice(start, end).indexOf(separator);
-  if (split < 0 || !plausible(scan.text.slice(start + split + 1, end), 'strong')) return false;
-  return scan.take(start + split + 1, end, 'password');
+function takePair(scan: Scan, value: Value | undefined, separator: string): boolean {
+  if (value?.end === undefined) return false;
+  const pair = scan.text.slice(value.start, value.end);
+  const split = pair.indexOf(separator);
+  if (split < 0 || !plausible(pair.slice(split + 1), 'strong')) return false;
+  return scan.take(value.start + split + 1, value.end, 'password');
 }
 
-function takeBare(scan: Scan, from: number, to: number): boolean {
-  const [start, end] = unquoted(scan.text, from, to);
-  const value = scan.text.slice(start, end);
-  // Ports and mappings (`docker run -p 8080:80`) are not passwords; neither are option-like words.
-  if (!plausible(value, 'strong') || /^[\d:./]+(?:tcp|udp)?$|^public$|^private$/.test(value)) return false;
-  return scan.take(start, end, 'password');
-}
-
-function unquoted(text: string, from: number, to: number): readonly [number, number] {
-  const quote = text[from];
-  if (to - from >= 2 && (quote === '"' || quote === "'") && text[to - 1] === quote) return [from + 1, to - 1];
-  return [from, to];
-}
-
-function wordEnd(text: string, at: number, stop: number): number {
-  const quote = text[at];
-  let open = quote === '"' || quote === "'" ? quote : '';
-  let i = open === '' ? at : at + 1;
-  for (; i < stop && !isEol(text, i); i++) {
-    const c = text[i]!;
-    if (open !== '') {
-      if (c === open) open = '';
-    } else if (c === '"' || c === "'") open = c;
-    else if (is(text, i, BLANK)) break;
-  }
-  return i;
+function takeBare(scan: Scan, value: Value | undefined): boolean {
+  if (value?.end === undefined) return false;
+  const word = scan.text.slice(value.start, value.end);
+  // Ports and mappings (`docker run -p 8080:80`) are not passwords; neither are the well-known communities.
+  if (!plausible(word, 'strong') || /^[\d:./]+(?:tcp|udp)?$|^public$|^private$/.test(word)) return false;
+  return scan.take(value.start, value.end, 'password');
 }

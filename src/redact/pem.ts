@@ -1,4 +1,4 @@
-import { BASE64, flagsAt, skip } from './chars.ts';
+import { BASE64, flagsAt, skip, skipBack } from './chars.ts';
 import type { Detector } from './scan.ts';
 
 /**
@@ -22,22 +22,33 @@ export const detectPemEnd: Detector = (scan, start, end) => {
   const { text } = scan;
   const label = labelAt(text, end);
   if (label === undefined || !isPrivate(label.name)) return false;
+  // Back over lines of base64. Only the one next to the end may be short; a shorter one before is prose.
   let from = start;
-  let longest = 0;
-  let run = 0;
-  while (from > scan.floor) {
-    const flags = flagsAt(text, from - 1);
-    const c = text.charCodeAt(from - 1);
-    if ((flags & BASE64) !== 0 || c === 61) run++;
-    else if ((flags & (8 | 16)) !== 0 || c === 92) run = 0;
-    else break;
-    longest = Math.max(longest, run);
-    from--;
+  let at = start;
+  let runs = 0;
+  while (at > scan.floor) {
+    const end = backOverGap(text, at, scan.floor);
+    at = skipBack(text, end, BASE64, scan.floor);
+    if (text[at - 1] === '\\' && 'nrt'.includes(text[at] ?? ' ')) at++;
+    if (at === end || (end - at < 16 && runs > 0)) break;
+    from = at;
+    runs++;
   }
-  if (longest < 16) return false;
-  while (from < start && (flagsAt(text, from) & BASE64) === 0) from++;
+  if (start - from < 24) return false;
   return scan.take(from, label.end, 'private_key');
 };
+
+/** Line ends, padding and blanks before `i`, also as escapes. */
+function backOverGap(text: string, i: number, floor: number): number {
+  while (i > floor) {
+    if (/[\s=]/.test(text[i - 1]!)) i--;
+    else if (text[i - 2] === '\\' && (text[i - 1] === 'n' || text[i - 1] === 'r') && i - 2 >= floor) {
+      i -= 2;
+      while (i > floor && text[i - 1] === '\\') i--;
+    } else break;
+  }
+  return i;
+}
 
 interface Label {
   readonly name: string;

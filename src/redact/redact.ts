@@ -37,7 +37,7 @@ export function replaceSpans(text: string, spans: readonly Span[]): string {
   let from = 0;
   for (const span of spans) {
     const mark = placeholder(span.category);
-    parts.push(text.slice(from, span.start), span.quote ? `"${mark}"` : mark);
+    parts.push(text.slice(from, span.start), `${span.quote}${mark}${span.quote}`);
     from = span.end;
   }
   parts.push(text.slice(from));

@@ -3,12 +3,12 @@ import { placeholderEnd } from './placeholder.ts';
 import { type Candidate, CLASS_OF, type Shape, type Trigrams } from './trigrams.ts';
 import type { RedactionCategory } from './types.ts';
 
-/** One stretch of text that must not be seen. `quote` puts quotes around what replaces it. */
+/** One stretch of text that must not be seen. `quote` goes before and after what replaces it. */
 export interface Span {
   readonly start: number;
   readonly end: number;
   readonly category: RedactionCategory;
-  readonly quote: boolean;
+  readonly quote: string;
 }
 
 /**
@@ -61,7 +61,7 @@ export class Scan {
   }
 
   /** Takes [start, end); answers whether anything was taken or stepped over. */
-  take(start: number, end: number, category: RedactionCategory, quote = false): boolean {
+  take(start: number, end: number, category: RedactionCategory, quote = ''): boolean {
     const from = Math.max(start, this.floor);
     if (end <= from) return false;
     if (placeholderEnd(this.text, from) !== end) this.spans.push({ start: from, end, category, quote });
@@ -72,7 +72,7 @@ export class Scan {
   /** Notes a secret that lies elsewhere, behind or far ahead of the pass. Merged in at the end. */
   mark(start: number, end: number, category: RedactionCategory): void {
     if (end > start && placeholderEnd(this.text, start) !== end)
-      this.#marks.push({ start, end, category, quote: false });
+      this.#marks.push({ start, end, category, quote: '' });
   }
 
   /** Spans and marks in order; where two meet they become one. */

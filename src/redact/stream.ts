@@ -1,19 +1,22 @@
 import { findSecrets, replaceSpans } from './redact.ts';
+import type { Span } from './scan.ts';
 
 /**
  * Redacts text that arrives in pieces, with the same result as if it had come at once.
  *
  * R1 What is given out lies at least TAIL characters before the end of what has arrived, so a secret
- *    that begins in it has been seen whole (or is longer than TAIL, see R3).
- * R2 A cut is at the start of a line where possible, never inside a secret; the LEAD characters
+ *    that begins in it has been seen whole, or reaches the end (R3).
+ * R2 A cut is at the start of a line where there is one, never inside a secret; the LEAD characters
  *    before it stay as context for what follows.
  * R3 A secret that reaches the end of what has arrived waits for its end. When waiting would hold more
- *    than LIMIT characters the part is replaced and the rest of the run of non-blank text is swallowed.
+ *    than LIMIT characters it is replaced, and what follows is swallowed up to the first character
+ *    that cannot belong to a key: rather too much is lost than a piece of it shown.
  */
 const LEAD = 8 * 1024;
 const TAIL = 64 * 1024;
 const LIMIT = 8 * 1024 * 1024;
 const STEP = 256 * 1024;
+const KEY_LIKE = /^[\w+/=.~%\\\s-]*/;
 
 export interface RedactionStream {
   /** Takes a piece, gives what is safe to show. */
@@ -22,38 +25,50 @@ export interface RedactionStream {
   end(): string;
 }
 
-export function redactionStream(): RedactionStream {
+export function redactionStream(limit: number = LIMIT): RedactionStream {
   let held = '';
   /** Characters of `held` that have been given out and stay for context only. */
   let shown = 0;
+  let swallowing = false;
+
   return {
     push(piece) {
-      held += piece;
+      held += swallow(piece);
       return held.length - shown < TAIL + STEP ? '' : give(false);
     },
     end: () => give(true),
   };
 
+  function swallow(piece: string): string {
+    if (!swallowing) return piece;
+    const rest = piece.slice(KEY_LIKE.exec(piece)![0].length);
+    swallowing = rest === '';
+    return rest;
+  }
+
   function give(last: boolean): string {
     const spans = findSecrets(held);
-    let cut = last ? held.length : held.length - TAIL;
-    if (!last) {
-      const line = held.lastIndexOf('\n', cut) + 1;
-      if (line > shown) cut = line;
-      for (const span of spans) if (span.start < cut && span.end > cut) cut = span.start;
-      if (cut <= shown) {
-        if (held.length - shown < LIMIT) return '';
-        cut = held.length;
-      }
-    }
-    const inside = spans.filter((span) => span.start >= shown && span.end <= cut);
-    const out = replaceSpans(held.slice(0, cut), inside).slice(
-      // Spans before `shown` were replaced when they were given out.
-      shown,
-    );
+    const cut = last ? held.length : cutBefore(spans);
+    if (cut <= shown) return '';
+    const base = shown;
+    const visible = spans
+      .filter((span) => span.end > base && span.start < cut)
+      .map((span) => ({ ...span, start: Math.max(span.start, base) - base, end: span.end - base }));
+    const out = replaceSpans(held.slice(base, cut), visible);
     const keep = Math.max(0, cut - LEAD);
     held = held.slice(keep);
     shown = cut - keep;
     return out;
+  }
+
+  /** The furthest place up to which everything has been decided; `shown` when there is none yet. */
+  function cutBefore(spans: readonly Span[]): number {
+    let cut = held.length - TAIL;
+    const line = held.lastIndexOf('\n', cut) + 1;
+    if (line > shown) cut = line;
+    for (const span of spans) if (span.start < cut && span.end > cut) cut = span.start;
+    if (cut > shown || held.length - shown < limit) return Math.max(cut, shown);
+    swallowing = spans.at(-1)?.end === held.length;
+    return held.length;
   }
 }

@@ -14,7 +14,7 @@ export const detectUrl: Detector = (scan, start, end) => {
   const { at, colon } = found;
   if (colon < 0) {
     const user = text.slice(end, at);
-    return looksRandom(user) && scan.take(end, at, 'basic_auth_url');
+    return placeholderEnd(user, 0) < 0 && looksRandom(user) && scan.take(end, at, 'basic_auth_url');
   }
   const password = text.slice(colon + 1, at);
   if (!plausible(password, 'strong')) {
@@ -46,7 +46,7 @@ function userinfo(text: string, from: number): Userinfo | undefined {
     const c = text.charCodeAt(i);
     if (c <= 32 || c === 34 || c === 60 || c === 62 || c === 96 || c === 0x7f) break;
     if (c === 39 && (at >= 0 || i + 1 >= stop || !is(text, i + 1, IDENT))) break;
-    if (c === 91 && colon >= 0 && at < 0) {
+    if (c === 91) {
       const end = placeholderEnd(text, i);
       if (end > 0) {
         i = end - 1;

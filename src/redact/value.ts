@@ -60,7 +60,11 @@ function endOf(text: string, value: Value, limit: number): number | undefined {
 }
 
 /** Closing quote of the same depth of escaping; a line that ends before it ends the value. */
-function quotedEnd(text: string, value: Value, limit: number): number | undefined {
+export function quotedEnd(
+  text: string,
+  value: Pick<Value, 'start' | 'escapes' | 'quote'>,
+  limit: number,
+): number | undefined {
   const stop = Math.min(limit, text.length);
   let backslashes = 0;
   for (let i = value.start; i < stop; i++) {
@@ -70,6 +74,8 @@ function quotedEnd(text: string, value: Value, limit: number): number | undefine
       backslashes++;
       continue;
     }
+    // An apostrophe inside a JSON string opens nothing that outlives the string.
+    if (c === 34 && value.quote !== 34 && ',}]:'.includes(text[i + 1] ?? ' ')) return i - backslashes;
     if (value.quote === 38 && c === 38 && text.startsWith('&quot;', i)) return i;
     if (value.quote === 37 && c === 37 && text.startsWith('%22', i)) return i;
     if (c === value.quote && value.quote !== 38 && value.quote !== 37) {
