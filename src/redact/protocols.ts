@@ -102,7 +102,7 @@ export const detectPgpass: Detector = (scan, start, end) => {
   let from = start;
   while (from > low && !is(text, from - 1, BLANK | EOL)) from--;
   if (from === start || (from === low && low > 0)) return false;
-  const rest = /^[^:\s]{1,64}:[^:\s]{1,64}:(\S{3,128})(?=\s|$)/.exec(text.slice(end, end + 260));
+  const rest = /^[^:\s]{1,64}:[^:\s]{1,64}:([^\s"'\\]{3,128})(?=[\s"'\\]|$)/.exec(text.slice(end, end + 260));
   if (rest === null || !plausible(rest[1]!, 'strong')) return false;
   const at = end + rest[0].length - rest[1]!.length;
   return scan.take(at, at + rest[1]!.length, 'password');

@@ -82,14 +82,14 @@ export const detectOracle: Detector = (scan, _start, end) => {
   const window = text.slice(end, end + REACH);
   const slash = window.indexOf('/');
   const at = window.indexOf('@');
-  if (slash <= 0 || at < slash + 2 || /\s/.test(window.slice(0, at))) return false;
+  if (slash <= 0 || at < slash + 2 || /[\s"'\\]/.test(window.slice(0, at))) return false;
   return scan.take(end + slash + 1, end + at, 'basic_auth_url');
 };
 
 /** `proxy=user:password@host:3128`, without a scheme. */
 export const detectProxy: Detector = (scan, _start, end) => {
   const { text } = scan;
-  const found = /^["']?\s{0,4}[=:]?\s{0,4}["']?([^\s:@/"']{1,64}):([^\s@"'/]{3,128})@[\w.-]/.exec(
+  const found = /^["']?\s{0,4}[=:]?\s{0,4}["']?([^\s:@/"'\\]{1,64}):([^\s@"'/\\]{3,128})@[\w.-]/.exec(
     text.slice(end, end + 240),
   );
   if (found === null || !plausible(found[2]!, 'strong')) return false;
