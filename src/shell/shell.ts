@@ -60,6 +60,8 @@ interface Road {
 }
 
 const none = redact('').text;
+const NOT_EXECUTABLE =
+  'Writ starts programs, never a shell: write one command without chaining, substitution or redirection.';
 
 /** Rules in force, for what an approval is bound to. The classifier's tables are part of the program. */
 const POLICY_DIGEST = digestOf({ policy: 'safe-exec-shell', version: 1 });
@@ -295,12 +297,10 @@ function refusal(
       return { ...blank(classification, null), status: 'error', error: 'forbidden_command' };
     case 'not_executable':
       return {
-        ...blank(classification, null),
-        status: 'error',
+        ...blank(classification, 'user_abandoned'),
+        status: 'denied',
         error: 'not_executable',
-        stderr: redact(
-          'Writ starts programs, never a shell: write one command without chaining, substitution or redirection.',
-        ).text,
+        stderr: redact(NOT_EXECUTABLE).text,
       };
     case 'denied': {
       const reason: Redacted = redact(gate.reason).text;
