@@ -4,7 +4,7 @@ import { type Child, type Exit, spawnChild } from './child.ts';
 import { claim } from './claim.ts';
 import { exitCodeOf } from './exit-code.ts';
 import { outputLimit } from './limits.ts';
-import { closePipes, openPipes } from './pipes.ts';
+import { closeEnds, closePlaces, openPipes, type Pipe, visitAsWriter } from './pipes.ts';
 import { type Launch, planLaunch } from './plan-launch.ts';
 import { newMark } from './process-tree.ts';
 import type { Output, PipelineOutcome, RunOutcome, RunSpec, StageOutcome } from './types.ts';
@@ -54,12 +54,20 @@ export async function runPipeline(writ: Writ, specs: readonly RunSpec[]): Promis
   const launches: Launch[] = [];
   for (const [i, spec] of specs.entries()) {
     const plan = await planLaunch(spec, argvs[i] ?? [], mark);
-    if (!plan.ok) return { outcome: { ...plan.failure, durationMs: elapsed() }, stages: [] };
+    if (!plan.ok) {
+      for (const { cgroup } of launches) cgroup?.remove();
+      return { outcome: { ...plan.failure, durationMs: elapsed() }, stages: [] };
+    }
     launches.push(plan);
   }
 
-  const started = await startStages(specs, argvs, launches, mark);
-  if (!started.ok) return { outcome: { ...started.failure, durationMs: elapsed() }, stages: [] };
+  const pipes = await openPipes(launches.length - 1);
+  const started = await startStages(specs, argvs, launches, mark, pipes);
+  if (!started.ok) {
+    closePlaces(pipes);
+    for (const { cgroup } of launches) cgroup?.remove();
+    return { outcome: { ...started.failure, durationMs: elapsed() }, stages: [] };
+  }
   const { stages } = started;
   const stdout = new Capture(outputLimit(last.limits));
   stages.at(-1)?.child.process.stdout?.on('data', stdout.push);
@@ -69,6 +77,7 @@ export async function runPipeline(writ: Writ, specs: readonly RunSpec[]): Promis
     stages.map(({ child }, i) => ({ child, limit: specs[i]?.limits?.processes })),
   );
   const ended = Promise.all(stages.map(({ child }) => child.exited));
+  const stopVisits = pipes.map((pipe, i) => visitAsWriter(pipe, stages[i]?.child.exited ?? ended));
   const verdict = await waitFor(ended, timeoutMs, specs);
   if (verdict !== 'exited') {
     const grace = Math.max(...specs.map((spec) => spec.killAfterMs ?? DEFAULT_KILL_AFTER_MS));
@@ -76,6 +85,8 @@ export async function runPipeline(writ: Writ, specs: readonly RunSpec[]): Promis
   }
   const exits = await ended;
   stopWatching();
+  for (const stop of stopVisits) stop();
+  closePlaces(pipes);
   await Promise.all(stages.map(({ child }) => child.cleanUp()));
 
   const output = outputOf(
@@ -100,8 +111,8 @@ async function startStages(
   argvs: readonly (readonly string[])[],
   launches: readonly Launch[],
   mark: string,
+  pipes: readonly Pipe[],
 ) {
-  const pipes = await openPipes(launches.length - 1);
   const stages: Stage[] = [];
   try {
     for (const [i, launch] of launches.entries()) {
@@ -120,8 +131,7 @@ async function startStages(
     }
     return { ok: true, stages } as const;
   } finally {
-    // Our copies must go, or a stage would never see its reader or its writer leave.
-    closePipes(pipes);
+    closeEnds(pipes);
   }
 }
 
