@@ -3,6 +3,7 @@
  * like; whoever puts its `bin` first on PATH works in that world.
  */
 export { labClock, MAX_SPEED, speedFromEnvironment } from './lab/clock.ts';
+export { readLeftovers } from './lab/leftovers.ts';
 export { type PreparedLab, type PrepareOptions, prepareLab } from './lab/prepare.ts';
 export { trace } from './network/trace.ts';
 export type { Trace } from './network/types.ts';

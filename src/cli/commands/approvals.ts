@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
-import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import type { ApprovalRecord, ApprovalStatus, DurableApprovalQueue } from '../../authority/index.ts';
 import { CODES, parseJson, systemClock, systemIds, visible, WritError } from '../../core/index.ts';
 import { statePaths } from '../../ledger/index.ts';
 import type { Cli, DefineCommand } from '../cli.ts';
 import { type FolderFlags, type Folders, folderOptions, folders } from '../folders.ts';
+import { osUser } from '../os-user.ts';
 
 interface Flags extends FolderFlags {
   readonly json?: boolean;
@@ -112,7 +112,7 @@ async function answerCommand(cli: Cli, id: string, flags: Flags, approved: boole
       ...(flags.reason === undefined ? {} : { reason: flags.reason }),
       ...(flags.planToken === undefined ? {} : { planTokenHash: flags.planToken }),
       // Without configured users nothing vouches for the name: say who typed it.
-      ...(places.config.users === undefined ? { assertedBy: userInfo().username } : {}),
+      ...(places.config.users === undefined ? { assertedBy: osUser() } : {}),
     }),
   );
   if (result === undefined) throw unknown(id);

@@ -41,7 +41,78 @@ export const define: DefineCommand = (command, cli) => {
       '\nExamples:\n  writ lab up redis-behind-dead-nva --speed 60\n  eval "$(writ lab up ./my-world.yaml --print-env)" && az vm list -o table',
     )
     .action((world: string, flags: UpFlags) => up(cli, world, flags));
+  command
+    .command('bench')
+    .description('investigate worlds with the embedded brain and score what it claims')
+    .argument('[worlds...]', 'names or files; all of them when left out')
+    .option('--dir <dir>', 'a folder of world files instead of those that come with Writ')
+    .option('--brain <name>', 'the brain to measure', 'playbook')
+    .option('--approve <what>', 'all: every RISKY command is approved; none: every one is denied', 'all')
+    .option('--speed <n>', 'how many times faster time runs', '600')
+    .option('--keep <dir>', 'keep the folders of the runs below this one')
+    .option('--json', 'one JSON document')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  writ lab bench\n  writ lab bench --dir ./my-worlds --approve none --json',
+    )
+    .action((worlds: string[], flags: BenchFlags) => bench(cli, worlds, flags));
 };
+
+interface BenchFlags {
+  readonly dir?: string;
+  readonly brain: string;
+  readonly approve: string;
+  readonly speed: string;
+  readonly keep?: string;
+  readonly json?: boolean;
+}
+
+async function bench(cli: Cli, worlds: readonly string[], flags: BenchFlags): Promise<void> {
+  if (flags.approve !== 'all' && flags.approve !== 'none')
+    throw new WritError(CODES.invalid_input, `--approve ${flags.approve}: there is no such answer`, {
+      suggestion: 'write all or none',
+      exit: EXIT.usage,
+    });
+  if (flags.brain !== 'playbook')
+    throw new WritError(
+      CODES.invalid_input,
+      `the bench runs the playbook brain; ${flags.brain} needs a model and a person`,
+      { suggestion: 'leave --brain out, or run writ investigate --lab WORLD --brain …', exit: EXIT.usage },
+    );
+  const { listWorlds, worldFile } = await import('../../lab/index.ts');
+  const { runBench, summarize } = await import('../lab-bench.ts');
+  const folder = flags.dir === undefined ? undefined : resolve(cli.cwd, flags.dir);
+  const all = folder === undefined ? listWorlds() : listWorlds(folder);
+  const files =
+    worlds.length > 0
+      ? worlds.map((w) => (folder === undefined ? worldFile(w) : worldFile(w, folder)))
+      : all.map((w) => w.file);
+  const results = await runBench(cli, {
+    files,
+    approve: flags.approve,
+    speed: Number(flags.speed),
+    ...(flags.keep === undefined ? {} : { keep: resolve(cli.cwd, flags.keep) }),
+    onWorld: (r) => {
+      const claims =
+        r.claimed.map((c) => `${c.kind}:${c.resource}${c.detail ? `/${c.detail}` : ''}`).join(', ') ||
+        'nothing';
+      const mark = r.exact === undefined ? '·' : r.exact ? cli.style.green('✓') : cli.style.red('✗');
+      cli.note(
+        `${mark} ${r.id}: claimed ${claims}  (${r.commands} commands, ${r.approvals} approvals, ${r.turns} turns, ${r.seconds} s)`,
+      );
+      for (const missed of r.missed ?? [])
+        cli.note(`    missed ${missed.kind}:${missed.resource}${missed.detail ? `/${missed.detail}` : ''}`);
+    },
+  });
+  const summary = summarize(results);
+  if (flags.json) cli.json({ worlds: results, summary });
+  else
+    cli.print(
+      Object.entries(summary)
+        .map(([key, value]) => `${key} ${value}`)
+        .join('  '),
+    );
+}
 
 async function list(cli: Cli, flags: { readonly dir?: string; readonly json?: boolean }): Promise<void> {
   const { listWorlds } = await import('../../lab/index.ts');
