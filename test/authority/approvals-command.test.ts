@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir, userInfo } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAuthority, openStateApprovals } from '../../src/authority/index.ts';
@@ -100,7 +100,7 @@ describe('writ approvals', () => {
         approver: 'al',
         approver_role: 'lead',
         response_reason: 'change 4711',
-        asserted_by: userInfo().username,
+        asserted_by: osUser(),
       },
     });
     const queue = openStateApprovals({ stateDir, clock, ids });
