@@ -65,12 +65,14 @@ function readWord(word: SyntaxWord): Word | Verdict {
     for (const part of parts) {
       const rule = partRule(part);
       if (rule !== null) return stop(rule, part);
+      if (part.type === 'Literal' && part.text.includes('!')) return stop(rules.expansion, part);
       if (part.type === 'Glob') glob = true;
     }
   }
-  if (text.charCodeAt(0) === 0x7e) return stop(rules.expansion, word);
-  // After a quote some readers take `#` for a comment.
-  if (unquote(text) !== value || /['"]#/.test(text)) return stop(rules.misread, word);
+  // A home folder, or (in an interactive shell) an earlier command.
+  if (text.charCodeAt(0) === 0x7e || (parts === undefined && text.includes('!')))
+    return stop(rules.expansion, word);
+  if (unquote(text) !== value) return stop(rules.misread, word);
   return { value, start: word.pos, end: word.end, glob };
 }
 

@@ -54,25 +54,33 @@ function v6Trouble(text: string): HostTrouble | null {
   return 'disguised';
 }
 
-/** Letters and digits in an unbroken run this long, added up over the labels, are data and not a name. */
-const OPAQUE_RUN = 20;
-const OPAQUE_TOTAL = 40;
+/** Unbroken runs of letters and digits at least this long are looked at; added up they are data, not a name. */
+const OPAQUE_RUN = 16;
+const OPAQUE_TOTAL = 30;
+const ALPHABETIC_RUN = 32;
+/** One checksum in a name is how load balancers and certificate checks are named. */
+const CHECKSUM = /^[0-9a-f]{32}$/;
+
+/** Encoded text mixes digits or cases into its letters; words do not. */
+function looksEncoded(run: string): boolean {
+  if (CHECKSUM.test(run)) return false;
+  if (run.length >= ALPHABETIC_RUN) return true;
+  const digits = run.replace(/[^0-9]/g, '').length;
+  if (digits === run.length) return false;
+  return digits >= 2 || (/[a-z]/.test(run) && /[A-Z]/.test(run.slice(1)));
+}
 
 /** A name whose labels hold long unbroken runs, as base32 or hexadecimal does. */
 export function carriesData(name: string): boolean {
   if (name.length < OPAQUE_TOTAL) return false;
   let total = 0;
-  let run = 0;
+  let start = 0;
   for (let i = 0; i <= name.length; i += 1) {
     const code = i < name.length ? name.charCodeAt(i) : 0x2e;
-    const inRun =
-      (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a);
-    if (inRun) {
-      run += 1;
+    if ((code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a))
       continue;
-    }
-    if (run >= OPAQUE_RUN) total += run;
-    run = 0;
+    if (i - start >= OPAQUE_RUN && looksEncoded(name.slice(start, i))) total += i - start;
+    start = i + 1;
   }
   return total >= OPAQUE_TOTAL;
 }

@@ -99,14 +99,14 @@ export const variable = risky(
   'word.variable',
   3,
   'A part of the command is a variable or a computation, whose value is not known.',
-  ['ping $HOST', 'dig "${X}.example.com"', 'ping 10.0.0.$((1+1))', 'ping ${IFS}x'],
+  ['ping $HOST', `dig "\${X}.example.com"`, 'ping 10.0.0.$((1+1))', `ping \${IFS}x`],
   ["dig '$HOST.example.com'"],
 );
 export const expansion = risky(
   'word.expansion',
   3,
   'A shell would turn this word into others.',
-  ['ping 10.0.0.{1,2}', 'ping ~/x', "ping $'\\x31'", 'ping $"x"', 'ls @(a|b)'],
+  ['ping 10.0.0.{1,2}', 'ping ~/x', "ping $'\\x31'", 'ping $"x"', 'ls @(a|b)', 'ss !!', 'ping !$'],
   ['curl https://example.com/~user'],
 );
 export const assignment = risky(

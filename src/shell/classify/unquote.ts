@@ -1,3 +1,8 @@
+/** Right after a quote some readers take `#` for a comment. */
+function isComment(text: string, close: number): boolean {
+  return text.charCodeAt(close + 1) === 0x23;
+}
+
 /**
  * A second reader of one word: removes quotes and escapes, nothing else. Written apart from the grammar so
  * that a mistake in either shows as a difference. Null: not a complete plain word.
@@ -8,7 +13,7 @@ export function unquote(text: string): string | null {
     const char = text.charAt(i);
     if (char === "'") {
       const close = text.indexOf("'", i + 1);
-      if (close === -1) return null;
+      if (close === -1 || isComment(text, close)) return null;
       value += text.slice(i + 1, close);
       i = close;
     } else if (char === '"') {
@@ -23,6 +28,7 @@ export function unquote(text: string): string | null {
           if (next !== '\n') value += next;
         } else value += inner;
       }
+      if (isComment(text, i)) return null;
     } else if (char === '\\') {
       i += 1;
       if (i >= text.length) return null;

@@ -49,7 +49,7 @@ live-event-name livy-id local location log-point-in-time machine-name maintenanc
 event-id maintenance-name maintenance-status managed-certificates-only managed-cluster managed-instance
 managed-instance-enabled managed-instance-name managed-network-name management-group management-group-id
 marker master-subnet match-body match-status-codes max-events max-file-size max-items max-results max-
-segment-count maxpagesize maxresults member-id message metadata metric-name metric-namespace metricnames
+segment-count maxpagesize maxresults member-id message metadata metric metric-name metric-namespace metricnames
 metricnamespace metrics metrics-container-name mi migration-name move-to-archive-tier name named-value-
 id namespace namespace-name network-interface-name network-security-perimeter-configuration-name
 network-virtual-appliance-name network-watcher-name next-token nic nic-name no-children no-color no-

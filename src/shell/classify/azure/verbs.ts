@@ -14,8 +14,7 @@ const SECRET_WORDS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 /** Compounds in which such a word means something harmless. */
-const HARMLESS =
-  /key-vault|keyvault|authorization-rule|auth-cert|ad-only-auth|azure-ad-auth|federated-credential|authentication/g;
+const HARMLESS = /key-vault|keyvault|auth-cert|ad-only-auth|azure-ad-auth|authentication/g;
 
 /** Settings of applications and stores of settings: their values are credentials as a rule. */
 const SECRET_PATHS: readonly string[] = [
@@ -23,15 +22,24 @@ const SECRET_PATHS: readonly string[] = [
   'acr connected-registry get-settings',
   'acr webhook get-config',
   'acr login',
+  'apim nv',
   'appconfig kv',
+  'batch node remote-login-settings',
+  'bot authsetting',
+  'bot directline',
   'config get',
   'functionapp config appsettings',
+  'functionapp config container',
   'functionapp deployment container show-cd-url',
+  'functionapp deployment user',
+  'functionapp hybrid-connection',
   'iot dps policy',
   'iot hub policy',
   'iot hub device-identity',
   'iot hub module-identity',
+  'keyvault certificate issuer',
   'logicapp config appsettings',
+  'netappfiles account ad',
   'network virtual-appliance get-boot-diagnostic-log',
   'network vnet-gateway vpn-client show-url',
   'network vpn-connection show-device-config-script',
@@ -40,8 +48,11 @@ const SECRET_PATHS: readonly string[] = [
   'vm boot-diagnostics get-boot-log-uris',
   'webapp config appsettings',
   'webapp config backup',
+  'webapp config container',
   'webapp config storage-account',
   'webapp deployment container show-cd-url',
+  'webapp deployment user',
+  'webapp hybrid-connection',
 ];
 
 /** Read by name, but they do more: take messages off a queue, start a pod, open a session. */
@@ -68,7 +79,7 @@ export function verbKind(words: readonly string[], path: string): VerbKind {
 
 function dealsInSecrets(words: readonly string[], path: string): boolean {
   // Certificates are public except where the vault hands out what belongs to them.
-  if (words[0] === 'keyvault' && words[1] === 'certificate') {
+  if (words[0] === 'keyvault' && words[1] === 'certificate' && words[2] !== 'issuer') {
     return words.length === 3 && /^(?:show|get|show-deleted)$/.test(words[2] ?? '');
   }
   for (const word of words) {

@@ -73,7 +73,7 @@ const STATISTICS: ReadonlySet<string> = new Set(
     'afp camel compare conv dcerpc dests dhcp diameter dns endpoints endpoint expert flow follow gtp h225 http http2 http_req http_seq http_srv icmp ' +
     'icmpv6 io ip_hosts ip_srcdst ip_ttls ipv6_dests ipv6_hosts ipv6_ptype ipv6_srcdst ipv6_hop ldap mac-lte megaco mgcp ' +
     'mtp3 ncp osmux plen proto ptype radius rlc-lte rpc rtp rtsp sctp scsi sip smb smb2 smpp_commands sv tcp udp ' +
-    'wsp hosts bootp collectd hart_ip hpfeeds f1ap ngap s7comm someip_messages someipsd_entries isup_msg'
+    'wsp hosts bootp collectd hart_ip hpfeeds f1ap ngap s7comm someip_messages someipsd_entries isup_msg wlan snmp gsm_a'
   ).split(' '),
 );
 const statistics = (value: string): Rule | null => {

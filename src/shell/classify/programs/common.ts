@@ -13,7 +13,7 @@ export const encodedName = risky(
   ],
   [
     'dig mystorage.privatelink.blob.core.windows.net',
-    'dig a0123456789abcdef0123456789abcdef-1234567890.us-east-1.elb.amazonaws.com',
+    'dig a123456789abcdef0123456789abcdef-1234567890.us-east-1.elb.amazonaws.com',
     'dig 8.8.8.8.in-addr.arpa PTR',
   ],
 );

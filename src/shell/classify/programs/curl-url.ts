@@ -59,7 +59,25 @@ export const oddUrl = risky(
   ],
   ["curl -g 'https://example.com/[x]'", 'curl https://example.com/@user'],
 );
-export const URL_RULES: readonly Rule[] = [metadata, disguised, scheme, oddUrl];
+export const controlPlane = risky(
+  'curl.control-plane',
+  1,
+  'This is the port of an engine that runs containers or keeps their secrets; an answer can hold anything.',
+  [
+    'curl http://localhost:2375/containers/json',
+    'curl -k https://10.0.0.5:10250/pods',
+    'curl http://127.0.0.1:2379/v2/keys',
+  ],
+  ['curl http://localhost:8080/', 'curl -k https://10.0.0.5:6443/healthz'],
+);
+export const longSecret = risky(
+  'curl.carries-data',
+  1,
+  'The address holds a long encoded value: a token, a signature, or data on its way out.',
+  [`curl https://example.com/?d=${'QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVowMTIz'.repeat(2)}`],
+  ['curl https://example.com/commit/0123456789abcdef0123456789abcdef01234567'],
+);
+export const URL_RULES: readonly Rule[] = [metadata, disguised, scheme, oddUrl, controlPlane, longSecret];
 
 export function hostObjection(host: string): Rule | null {
   switch (hostTrouble(host)) {
@@ -101,10 +119,15 @@ export function urlObjection(url: string, globs = true): Rule | null {
   if (!tail.startsWith('/') && tail.includes('@')) return oddUrl;
   if (globs && /[{}[\]]/.test(tail)) return oddUrl;
   if (METADATA_PATH.test(tail)) return metadata;
+  if (tail.length > LONG_VALUE && ENCODED_VALUE.test(tail)) return longSecret;
   const parts = AUTHORITY.exec(authority);
   if (parts === null) return oddUrl;
-  return hostObjection(parts[1]!);
+  return CONTROL_PORTS.has(parts[2] ?? '') ? controlPlane : hostObjection(parts[1]!);
 }
+
+const CONTROL_PORTS: ReadonlySet<string> = new Set(['2375', '2376', '4243', '2379', '10250', '10255']);
+const LONG_VALUE = 60;
+const ENCODED_VALUE = /[A-Za-z0-9+_]{60}/;
 
 /** Paths under which machines hand out their identity, on whatever address the service listens. */
 const METADATA_PATH =
