@@ -9,6 +9,11 @@ export class AzError extends Error {
   }
 }
 
+/** By its shape: parts of the stand-in are bundled apart and have a class of their own. */
+export function isAzError(error: unknown): error is AzError {
+  return error instanceof Error && error.name === 'AzError' && 'exit' in error;
+}
+
 const REFERENCE = '\n\nhttps://aka.ms/cli_ref\nRead more about the command in reference docs';
 
 /** Wrong usage: the parser's own complaints. */

@@ -3,7 +3,7 @@ import type { Json } from '../../core/json.ts';
 import { changeLab, type Lab, openLab } from '../lab/open.ts';
 import { type Parsed, parseInvocation } from './arguments.ts';
 import { Arguments, type Call, type Command, type Commands, needResourceId } from './call.ts';
-import { AzError, usage } from './errors.ts';
+import { AzError, isAzError, usage } from './errors.ts';
 import { commandNames, commandSpec } from './grammar.ts';
 import { USER } from './ids.ts';
 import { type Format, render } from './output.ts';
@@ -37,7 +37,7 @@ export async function runAz(argv: readonly string[], around: Surroundings): Prom
     const stdout = await answer(invocation.parsed, around, (text) => warnings.push(`${text}\n`));
     return { stdout, stderr: stderr(''), code: 0 };
   } catch (error) {
-    if (!(error instanceof AzError)) throw error;
+    if (!isAzError(error)) throw error;
     return { stdout: '', stderr: stderr(`ERROR: ${error.message}\n`), code: error.exit };
   }
 }

@@ -7,7 +7,7 @@ import { loadWorld } from '../world/load.ts';
 import type { World } from '../world/types.ts';
 import { MAX_SPEED } from './clock.ts';
 import { WORLD_FILE } from './open.ts';
-import { standInCode } from './stand-in-code.ts';
+import { placeStandIn } from './stand-in-code.ts';
 import { firstState, writeState } from './state.ts';
 
 export interface PrepareOptions {
@@ -41,7 +41,7 @@ export async function prepareLab(
   makeEmpty(home);
   const bin = join(home, 'bin');
   mkdirSync(bin, { mode: 0o700 });
-  const code = await standInCode(home);
+  const code = await placeStandIn(home);
   for (const tool of ['az', ...TOOL_NAMES]) writeLauncher(join(bin, tool), tool, home, code);
   writeFileSync(join(home, WORLD_FILE), JSON.stringify(world), { mode: 0o600 });
   writeFileSync(

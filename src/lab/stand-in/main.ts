@@ -1,16 +1,16 @@
 /**
- * What every launcher in a lab's `bin/` runs. Kept small: it is bundled into one file when a lab is prepared,
- * and each call must answer in little more than the time Node takes to start.
+ * What every launcher in a lab's `bin/` runs. Kept small: it is bundled when a lab is prepared, and each call
+ * must answer in little more than the time Node takes to start.
  */
+import { writeSync } from 'node:fs';
 import { openLab } from '../lab/open.ts';
 import type { ToolName } from '../tools/index.ts';
 
 export async function main(tool: string, dir: string): Promise<void> {
-  const argv = process.argv.slice(2);
-  const answer = await run(tool, argv, dir);
+  const answer = await run(tool, process.argv.slice(2), dir);
   process.exitCode = answer.code;
-  if (answer.stderr !== '') process.stderr.write(answer.stderr);
-  if (answer.stdout !== '') process.stdout.write(answer.stdout);
+  write(2, answer.stderr);
+  write(1, answer.stdout);
 }
 
 async function run(tool: string, argv: readonly string[], dir: string) {
@@ -24,4 +24,20 @@ async function run(tool: string, argv: readonly string[], dir: string) {
   const lab = await openLab(dir, realMs, process.env);
   const ctx = toolContext(lab.world, { kind: 'local' }, lab.now, `${tool} ${argv.join(' ')}`);
   return runTool(tool as ToolName, argv, ctx);
+}
+
+/** Straight to the descriptor: setting up Node's streams would take a good part of the whole call. */
+function write(descriptor: 1 | 2, text: string): void {
+  let rest: Buffer = Buffer.from(text);
+  while (rest.length > 0) {
+    try {
+      rest = rest.subarray(writeSync(descriptor, rest));
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      // A pipe that is full for the moment is left to the stream; one that is closed is nobody's concern.
+      if (code === 'EAGAIN') (descriptor === 1 ? process.stdout : process.stderr).write(rest);
+      else if (code !== 'EPIPE') throw error;
+      return;
+    }
+  }
 }
