@@ -33,7 +33,12 @@ export function openCatalog(options: {
 
   /** `check` runs under the lock, before anything is written. */
   const write = async (entry: JournalEntry, check?: () => Promise<void>) => {
-    const journal = await openJournal({ ...options, flush: 'each' }, { lockWaitMs: WAIT_FOR_LOCK_MS });
+    const journal = await openJournal({
+      ...options,
+      flush: 'each',
+      check: 'since_checkpoint',
+      lockWaitMs: WAIT_FOR_LOCK_MS,
+    });
     try {
       await check?.();
       await journal.append(entry);

@@ -96,9 +96,9 @@ function isSimpleArray(items: readonly unknown[]): boolean {
   return true;
 }
 
-/** Bytes that `writeRecord` may need for a body. */
+/** Bytes that `writeRecord` may need for a body: a safe guess for short ones, counted for long ones. */
 export function roomFor(body: string): number {
-  return body.length * 3 + TRAILER_ROOM;
+  return (body.length > 4096 ? Buffer.byteLength(body) : body.length * 3) + TRAILER_ROOM;
 }
 
 const TRAILER_ROOM = 80;

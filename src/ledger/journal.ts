@@ -5,11 +5,12 @@ import { type FilePort, systemFiles } from './file-port.ts';
 import { type Batch, GroupCommit } from './group-commit.ts';
 import { type FileLock, lockFile } from './lock.ts';
 import { MAX_LINE_BYTES, RESERVED_V1 } from './record-v1.ts';
-import { type Recovered, recover, type Tear } from './recover.ts';
+import { type Recovered, recover } from './recover.ts';
 import { TORN_TAIL_EVENT } from './scan.ts';
 import { createSegment, type SegmentFile, type Standing } from './segment-file.ts';
 import { checkJournalName, segmentPath } from './segments.ts';
 import { checkPrivateDir } from './state-dir.ts';
+import type { Tear } from './tears.ts';
 import type { Appended, Journal, JournalEntry, OpenJournalOptions, Recovery } from './types.ts';
 
 /** For tests and for the catalogue: another disk, a longer wait for the lock. */
@@ -28,7 +29,7 @@ export async function openJournal(
   const files = internals.files ?? systemFiles;
   checkJournalName(path);
   checkPrivateDir(dirname(path));
-  const lock = await lockFile(path, internals.lockWaitMs ?? 0);
+  const lock = await lockFile(path, options.lockWaitMs ?? internals.lockWaitMs ?? 0);
   let found: Recovered | undefined;
   try {
     found = recover({
@@ -37,6 +38,7 @@ export async function openJournal(
       signer: options.signer ?? null,
       trusted: options.trustedKeys ?? new Map(),
       now: () => clock.now(),
+      check: options.check ?? 'all',
     });
     const journal = new FileJournal(options, files, lock, found);
     await journal.begin(found.tears);

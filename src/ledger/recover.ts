@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { basename, dirname, join } from 'node:path';
-import { CODES, type Digest, EXIT, quoteArgv, sha256, WritError, ZERO_DIGEST } from '../core/index.ts';
-import { CHECKPOINT_BYTES, type CheckpointV1, decodeCheckpointV1 } from './checkpoint-v1.ts';
-import type { FilePort, OpenFile } from './file-port.ts';
+import { type WritError, ZERO_DIGEST } from '../core/index.ts';
+import type { CheckpointV1 } from './checkpoint-v1.ts';
+import type { OpenFile } from './file-port.ts';
 import { type ScanResult, scanSegment } from './scan.ts';
 import {
   createSegment,
@@ -11,8 +10,9 @@ import {
   type SegmentFile,
   type Standing,
 } from './segment-file.ts';
-import { checkpointPath, segmentPath } from './segments.ts';
-import type { PublicKeys, Signer } from './types.ts';
+import { segmentPath } from './segments.ts';
+import { damage, readCheckpoint, type SidecarOptions, using } from './sidecar.ts';
+import { setAside, type Tear, tearsOf } from './tears.ts';
 
 /**
  * Opening: read what is there, mend the one thing a crash explains, refuse the rest.
@@ -31,18 +31,9 @@ export interface Recovered {
   readonly fresh: boolean;
 }
 
-export interface Tear {
-  readonly bytes: number;
-  readonly sha256: Digest;
-  readonly file: string;
-}
-
-export interface RecoverOptions {
-  readonly files: FilePort;
-  readonly path: string;
-  readonly signer: Signer | null;
-  readonly trusted: PublicKeys;
+export interface RecoverOptions extends SidecarOptions {
   readonly now: () => Date;
+  readonly check: 'all' | 'since_checkpoint';
 }
 
 export function recover(options: RecoverOptions): Recovered {
@@ -104,7 +95,7 @@ function resume(
 ): Recovered {
   const { files, signer } = options;
   const path = segmentPath(options.path, last);
-  const scan = scanOne(options, last, start, checkpoint?.count ?? -1);
+  const scan = scanLast(options, last, start, checkpoint);
   if (scan.tail.kind === 'damaged') throw damageOf(path, scan);
   if (checkpoint && scan.count < checkpoint.count)
     throw damage(
@@ -131,44 +122,45 @@ function resume(
   return { segment: openSegment(files, path, signer), standing, tears, adopted, fresh: false };
 }
 
-/** Saves the torn bytes, then shortens the journal by them. Answers all tears that have no record yet. */
-function setAside(files: FilePort, path: string, scan: ScanResult): Tear[] {
-  if (scan.tail.kind === 'torn') {
-    const file = files.open(path, 'append');
-    try {
-      const bytes = Buffer.alloc(scan.tail.bytes);
-      file.read(bytes, scan.goodBytes);
-      // Named by place and content: the same bytes torn off twice are two tears.
-      const name = `${path}.torn.${scan.goodBytes}.${sha256(bytes)}`;
-      if (!files.exists(name)) save(files, name, bytes);
-      file.truncate(scan.goodBytes);
-      file.datasyncNow();
-    } finally {
-      file.close();
-    }
+/**
+ * The segment being written, from its start, or from where the checkpoint says all was well: what lies before
+ * is then only held to end with the record that was signed for. A tear that may wait for its record needs
+ * the whole.
+ */
+function scanLast(
+  options: RecoverOptions,
+  last: number,
+  start: { readonly first: number; readonly before: string },
+  checkpoint: CheckpointV1 | null,
+): ScanResult {
+  const { files } = options;
+  const path = segmentPath(options.path, last);
+  if (
+    options.check === 'since_checkpoint' &&
+    checkpoint &&
+    checkpoint.count >= start.first &&
+    tearsOf(files, path).length === 0
+  ) {
+    const { count, head, bytes } = checkpoint;
+    const line = count - start.first + 2;
+    const from = { first: count + 1, before: head, byte: bytes, line };
+    const found = using(files.open(path, 'read'), (file) =>
+      endsWith(file, bytes, head) ? scanSegment(file, from, count) : null,
+    );
+    if (found) return found;
   }
-  return files
-    .list(dirname(path))
-    .filter((name) => name.startsWith(`${basename(path)}.torn.`) && /\.\d+\.[0-9a-f]{64}$/.test(name))
-    .map((name) => ({ name, sha256: name.slice(-64) as Digest }))
-    .filter((tear) => !scan.recordedTears.has(tear.name))
-    .map(({ name, sha256 }) => {
-      const file = join(dirname(path), name);
-      return { file, sha256, bytes: sizeOf(files, file) };
-    });
+  return scanOne(options, last, start, checkpoint?.count ?? -1);
 }
 
-function save(files: FilePort, name: string, bytes: Buffer): void {
-  const draft = `${name}.${randomBytes(6).toString('hex')}`;
-  const file = files.open(draft, 'create');
-  try {
-    file.writeAt(bytes, 0);
-    file.datasyncNow();
-  } finally {
-    file.close();
-  }
-  files.rename(draft, name);
-  files.syncDir(dirname(name));
+/** Whether the line that ends at `end` has this hash. */
+function endsWith(file: OpenFile, end: number, hash: string): boolean {
+  const expected = `"hash":"${hash}"}\n`;
+  const found = Buffer.alloc(expected.length);
+  return (
+    end >= found.length &&
+    file.read(found, end - found.length) === found.length &&
+    found.toString('latin1') === expected
+  );
 }
 
 /** A crash between making the next segment and sealing the one before. */
@@ -254,49 +246,6 @@ function create(options: RecoverOptions, checkpoint: CheckpointV1 | null): Recov
   };
 }
 
-/** The checkpoint of a segment, checked; null when there is none and none is needed. */
-function readCheckpoint(options: RecoverOptions, segment: number): CheckpointV1 | null {
-  const { files, signer } = options;
-  const path = segmentPath(options.path, segment);
-  const sidecar = checkpointPath(path);
-  if (!files.exists(sidecar)) {
-    if (signer && files.exists(path) && sizeOf(files, path) > 0)
-      throw damage(
-        path,
-        null,
-        'it has records but no checkpoint: it was removed, or the journal was begun without a key',
-      );
-    return null;
-  }
-  if (!signer)
-    throw new WritError(
-      CODES.invalid_input,
-      `${path}: the journal is signed and cannot be continued without a key`,
-      {
-        suggestion: 'open it with the signer of its state folder (loadOrCreateSigner)',
-        exit: EXIT.usage,
-      },
-    );
-  const trusted = new Map(options.trusted).set(signer.keyId, signer.publicKeyPem);
-  const decoded = decodeCheckpointV1(readAll(files, sidecar), trusted);
-  if (!decoded.ok) throw damage(sidecar, 1, decoded.what);
-  const { checkpoint } = decoded;
-  if (checkpoint.file !== basename(path) || checkpoint.segment !== segment)
-    throw damage(sidecar, 1, `it was made for ${checkpoint.file}: the files were renamed or swapped`);
-  return checkpoint;
-}
-
-function readAll(files: FilePort, path: string): Buffer {
-  return using(files.open(path, 'read'), (file) => {
-    const bytes = Buffer.alloc(Math.min(file.stat().size, CHECKPOINT_BYTES + 1));
-    return bytes.subarray(0, file.read(bytes, 0));
-  });
-}
-
-function sizeOf(files: FilePort, path: string): number {
-  return using(files.open(path, 'read'), (file) => file.stat().size);
-}
-
 function scanOne(
   options: RecoverOptions,
   segment: number,
@@ -305,14 +254,6 @@ function scanOne(
 ): ScanResult {
   const path = segmentPath(options.path, segment);
   return using(options.files.open(path, 'read'), (file) => scanSegment(file, start, watch));
-}
-
-function using<T>(file: OpenFile, work: (file: OpenFile) => T): T {
-  try {
-    return work(file);
-  } finally {
-    file.close();
-  }
 }
 
 function damageOf(path: string, scan: ScanResult): WritError {
@@ -324,12 +265,4 @@ function damageOf(path: string, scan: ScanResult): WritError {
     case 'clean':
       return damage(path, null, 'unexpected end');
   }
-}
-
-function damage(path: string, line: number | null, what: string): WritError {
-  return new WritError(CODES.integrity_broken, `${path}${line === null ? '' : `:${line}`}: ${what}`, {
-    suggestion: `nothing was changed. Look: writ audit verify ${quoteArgv([path])}. To start afresh, keep the evidence: move the file and what lies beside it to another folder`,
-    context: { path, line },
-    exit: EXIT.integrity,
-  });
 }

@@ -30,19 +30,23 @@ export type Tail =
 
 const CHUNK = 1024 * 1024;
 
-/** Reads a segment from its start and follows the chain until the end or the first thing that is wrong. */
-export function scanSegment(
-  file: OpenFile,
-  start: { readonly first: number; readonly before: string },
-  watch: number,
-): ScanResult {
+/** The sequence and `prev_hash` the next record must have, and where it begins. */
+export interface ScanStart {
+  readonly first: number;
+  readonly before: string;
+  readonly byte?: number;
+  readonly line?: number;
+}
+
+/** Reads a segment from a place and follows the chain until the end or the first thing that is wrong. */
+export function scanSegment(file: OpenFile, start: ScanStart, watch: number): ScanResult {
   const size = file.stat().size;
-  const splitter = new LineSplitter();
+  const splitter = new LineSplitter(start.byte ?? 0, start.line ?? 1);
   const chunk = Buffer.allocUnsafe(CHUNK);
   const recordedTears = new Set<string>();
   let count = start.first - 1;
   let head = start.before;
-  let goodBytes = 0;
+  let goodBytes = start.byte ?? 0;
   let watched = watch === count ? head : null;
   let bad: Tail | null = null;
 
@@ -57,7 +61,7 @@ export function scanSegment(
     return null;
   };
 
-  for (let position = 0; position < size && bad === null; ) {
+  for (let position = goodBytes; position < size && bad === null; ) {
     const n = file.read(chunk.subarray(0, Math.min(CHUNK, size - position)), position);
     if (n === 0) break;
     position += n;

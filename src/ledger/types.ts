@@ -33,6 +33,13 @@ export interface OpenJournalOptions {
   readonly rotateBytes?: number;
   /** `add` (default): an entry without `timestamp` gets the clock's. `require`: such an entry is refused. */
   readonly timestamps?: 'add' | 'require';
+  /**
+   * `all` (default): opening follows the chain from the segment's first record. `since_checkpoint`: from where
+   * the last signature says all was well; for journals that are opened often and verified elsewhere.
+   */
+  readonly check?: 'all' | 'since_checkpoint';
+  /** How long to wait for another writer to finish before refusing. Default 0. */
+  readonly lockWaitMs?: number;
   /** Where the journal is listed, so that its removal is noticed. */
   readonly catalog?: JournalCatalog;
   /** Other keys whose checkpoints are accepted when opening, by key id: keys used before the present one. */

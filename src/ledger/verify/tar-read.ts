@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { dirname } from 'node:path/posix';
+import { posix } from 'node:path';
 import { type Evidence, readFully, type Source } from './source.ts';
 
 /** One file inside a bundle. */
@@ -77,7 +77,8 @@ export function readTarList(fd: number): readonly TarEntry[] {
 export function tarEvidence(fd: number, entries: readonly TarEntry[]): Evidence {
   const byName = new Map(entries.map((entry) => [entry.name, entry]));
   return {
-    list: (dir) => entries.filter((e) => dirname(e.name) === dir).map((e) => e.name.slice(dir.length + 1)),
+    list: (dir) =>
+      entries.filter((e) => posix.dirname(e.name) === dir).map((e) => e.name.slice(dir.length + 1)),
     exists: (path) => byName.has(path),
     open: (path) => {
       const entry = byName.get(path);

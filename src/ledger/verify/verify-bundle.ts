@@ -1,6 +1,6 @@
 import { createHash, createPublicKey, verify } from 'node:crypto';
 import * as fs from 'node:fs';
-import { dirname } from 'node:path/posix';
+import { posix } from 'node:path';
 import type { FileVerdict, PublicKeys, VerifyStatus } from '../types.ts';
 import { journalsIn } from './names.ts';
 import { type Evidence, readSmall } from './source.ts';
@@ -44,7 +44,7 @@ export async function verifyBundle(path: string, keys: PublicKeys): Promise<read
     const whole = judgeList(path, evidence, entries, publicKeys, notes);
     const verdicts: FileVerdict[] = [];
     for (const dir of new Set(
-      entries.map((entry) => dirname(entry.name)).filter((d) => /^journals(\/|$)/.test(d)),
+      entries.map((entry) => posix.dirname(entry.name)).filter((d) => /^journals(\/|$)/.test(d)),
     ))
       for (const base of journalsIn(evidence, dir))
         verdicts.push(...(await verifyJournal(base, { publicKeys, evidence })).verdicts);
