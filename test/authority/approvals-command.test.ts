@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAuthority, openStateApprovals } from '../../src/authority/index.ts';
+import { osUser } from '../../src/cli/os-user.ts';
 import { systemClock as clock, systemIds as ids, sha256 } from '../../src/core/index.ts';
 import { request } from './desk.ts';
 
@@ -131,11 +132,10 @@ describe('writ approvals', () => {
       ['malformed', ['approve', id, '--as', '', '--role', 'lead']],
     ];
     for (const [check, args] of cases) {
-      const people = await writ('approvals', ...args);
-      expect([people.code, people.stdout]).toEqual([3, '']);
-      expect(people.stderr).toContain(`refused (${check})`);
-      const script = await writ('approvals', ...args, '--json');
-      expect(JSON.parse(script.stdout)).toMatchObject({ error: { context: { check } } });
+      const { code, stdout, stderr } = await writ('approvals', ...args, '--json');
+      expect(code).toBe(3);
+      expect(stderr).toContain(`refused (${check})`);
+      expect(JSON.parse(stdout)).toMatchObject({ error: { code: 1004, context: { check } } });
     }
     expect((await writ('approvals', 'show', 'appr_nope', '--json')).code).toBe(3);
   });

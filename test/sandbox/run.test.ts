@@ -147,7 +147,7 @@ describe('run: nothing outlives it', () => {
     });
     expect(seen.kind).toBe('timeout');
     expect(seen.outcome.durationMs).toBeGreaterThanOrEqual(390);
-    expect(seen.outcome.durationMs).toBeLessThan(3000);
+    expect(seen.outcome.durationMs).toBeLessThan(10_000);
     for (const pid of pidsIn(seen.stdout)) expect(isRunning(pid)).toBe(false);
   });
 
@@ -166,7 +166,7 @@ describe('run: nothing outlives it', () => {
     const seen = await script('sleep 60 & echo $!');
     expect(seen.exitCode).toBe(0);
     expect(isRunning(pidsIn(seen.stdout)[0]!)).toBe(false);
-    expect(seen.outcome.durationMs).toBeLessThan(5000);
+    expect(seen.outcome.durationMs).toBeLessThan(14_000);
   });
 
   it('[SBX-10] a daemon that left the group is found by its mark and killed', async () => {
@@ -182,10 +182,10 @@ describe('run: nothing outlives it', () => {
   it('[SBX-10] a daemon that keeps our pipes and has no mark does not keep us waiting', async () => {
     const note = join(bench.path, 'unmarked.pid');
     const seen = await script(
-      `setsid env -i sh -c 'echo $$ > ${note}; exec sleep 3' & while ! [ -s ${note} ]; do sleep 0.02; done; echo done`,
+      `setsid env -i sh -c 'echo $$ > ${note}; exec sleep 25' & while ! [ -s ${note} ]; do sleep 0.02; done; echo done`,
     );
     expect(seen.stdout).toBe('done\n');
-    expect(seen.outcome.durationMs).toBeLessThan(2900);
+    expect(seen.outcome.durationMs).toBeLessThan(20_000);
     process.kill(Number(bench.read('unmarked.pid')), 'SIGKILL');
   });
 
