@@ -98,7 +98,11 @@ export function placeCheckpoint(
   files.syncDir(dirname(target));
 }
 
-/** Makes an empty segment. The checkpoint comes first: a segment with records always has one. */
+/**
+ * Makes an empty segment. For the first one the checkpoint comes first: a journal with records always has one.
+ * For later ones the file comes first: an empty file without a checkpoint is a rotation that was interrupted,
+ * and opening finishes it.
+ */
 export function createSegment(
   files: FilePort,
   path: string,
@@ -106,9 +110,13 @@ export function createSegment(
   now: Date,
   signer: Signer | null,
 ): SegmentFile {
+  const placeFile = () => {
+    if (!files.exists(path)) files.open(path, 'create').close();
+    files.syncDir(dirname(path));
+  };
+  if (standing.segment > 0) placeFile();
   if (signer) placeCheckpoint(files, path, standing, now, signer);
-  if (!files.exists(path)) files.open(path, 'create').close();
-  files.syncDir(dirname(path));
+  if (standing.segment === 0) placeFile();
   return openSegment(files, path, signer);
 }
 

@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
-import { userInfo } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { CODES, EXIT, quoteArgv, systemClock, WritError } from '../../core/index.ts';
 import type { FileVerdict, JournalItem, PublicKeys } from '../../ledger/index.ts';
 import type { Cli, DefineCommand } from '../cli.ts';
 import { type FolderFlags, type Folders, folderOptions, folders } from '../folders.ts';
+import { osUser } from '../os-user.ts';
 
 /**
  * Files in formats of other rooms that `verify` checks beside the journals: one line a format.
@@ -255,7 +255,7 @@ async function retireCommand(cli: Cli, file: string, flags: Flags): Promise<void
   await openLedger({ stateDir: folders(cli, flags).state }).catalog.retire(
     path,
     flags.reason ?? '',
-    userInfo().username,
+    osUser(),
   );
   if (flags.json) cli.json({ path: file, retired: true });
   else cli.print(`${plain(file)} may be missing from now on; the catalogue says who said so, and why`);

@@ -178,7 +178,17 @@ function absent(
   path: string,
   checkpoint: CheckpointState,
   start: { readonly first: number; readonly before: string },
-) {
+): SegmentFindings {
+  const end = { sequence: start.first - 1, head: start.before };
+  const rest = { present: false, empty: true, checkpoint, end };
+  if (
+    checkpoint.kind === 'good' &&
+    checkpoint.vouched.count < checkpoint.vouched.first &&
+    !misfit(path, checkpoint.vouched)
+  ) {
+    const notes = ['begun, but nothing was ever written to it'];
+    return { ...rest, verdict: { path, status: 'intact', records: 0, first_bad: null, notes } };
+  }
   const held =
     checkpoint.kind === 'good'
       ? `its checkpoint says it held records ${checkpoint.vouched.first} to ${checkpoint.vouched.count}`
@@ -186,7 +196,5 @@ function absent(
         ? 'nothing is left of it here'
         : 'only a checkpoint is left';
   const first_bad = { line: 1, sequence: start.first, byte: 0, what: `the file is gone: ${held}` };
-  const verdict: FileVerdict = { path, status: 'incomplete', records: 0, first_bad, notes: [] };
-  const end = { sequence: start.first - 1, head: start.before };
-  return { verdict, present: false, empty: true, checkpoint, end };
+  return { ...rest, verdict: { path, status: 'incomplete', records: 0, first_bad, notes: [] } };
 }

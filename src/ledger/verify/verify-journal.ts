@@ -48,22 +48,24 @@ function vouchedBy(found: SegmentFindings): Vouched | null {
   return found.checkpoint.kind === 'good' ? found.checkpoint.vouched : null;
 }
 
+const INTERRUPTED = 'a change of segment was interrupted; opening the journal finishes it';
+
 /** A segment must begin where the one before ended, which must have been finished. */
 function linked(found: SegmentFindings, previous: SegmentFindings | null, segment: number): FileVerdict {
   const mine = vouchedBy(found);
   const its = previous && vouchedBy(previous);
   if (mine && mine.segment !== segment)
     return worsen(found, 'tampered', `its checkpoint is that of segment ${mine.segment}`);
+  // Between making this file and finishing the one before there is nothing in it to be lost.
+  if (its && !its.sealed && found.present && found.empty && found.checkpoint.kind === 'none')
+    return { ...found.verdict, status: 'intact', notes: [INTERRUPTED] };
   if (!previous || !mine) return found.verdict;
   if (its && its.journal !== mine.journal) return worsen(found, 'tampered', 'it belongs to another journal');
   if (its && (its.count + 1 !== mine.first || its.head !== mine.before))
     return worsen(found, 'tampered', 'it does not continue the segment before');
   if (its && !its.sealed) {
     if (!found.empty) return worsen(found, 'tampered', 'the segment before was not finished');
-    return {
-      ...found.verdict,
-      notes: [...found.verdict.notes, 'a change of segment was interrupted; opening settles it'],
-    };
+    return { ...found.verdict, notes: [...found.verdict.notes, INTERRUPTED] };
   }
   return found.verdict;
 }
