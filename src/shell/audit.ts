@@ -3,46 +3,56 @@ import { join } from 'node:path';
 import { type Clock, sha256 } from '../core/index.ts';
 import {
   intent,
+  isJournalEvent,
   type Journal,
   type JournalEntry,
+  type JournalRecord,
   openIntents,
   outcome,
   readRecords,
 } from '../ledger/index.ts';
-import { redact } from '../redact/index.ts';
-import { readShellAudit, type ShellAuditRecord } from './read.ts';
+import { storable } from './storable.ts';
 import type { Classification, ShellResponse } from './types.ts';
 
 /**
  * The record of one shell session.
  *
  * A1 One line a command in `shell_audit_{session}.jsonl`, forbidden and denied ones included.
- * A2 Before a process starts its intent is durable in `shell_intents_{session}.jsonl`; a crash in between
- *    leaves an open intent, which the next start records as `unknown_outcome`.
+ * A2 Before a process starts its intent is durable in `shell_intents_{session}.jsonl`. It is settled after
+ *    the command's record is durable, so a crash in between leaves either an intent without a record, which
+ *    the next start records as `unknown_outcome` under the same audit id, or an intent with its record,
+ *    which the next start settles.
  * A3 Nothing unredacted is stored, the command and the reasoning included.
  */
 export interface ShellAudit {
+  /** Commands of an earlier process whose end nobody saw, by audit id. */
+  readonly interrupted: readonly string[];
   /** The id of the command that is about to be handled. */
   nextId(): string;
-  intend(entry: {
-    readonly auditId: string;
-    readonly command: string;
-    readonly digest: string;
-  }): Promise<string>;
-  settle(intentId: string, how: 'done' | 'failed'): Promise<void>;
+  /** Resolves when the intent is durable: only then may a process start. */
+  intend(entry: Intended): Promise<string>;
   record(entry: AuditEntry): Promise<void>;
+  /** Not waited for: A2 says why that is enough. */
+  settle(intentId: string, how: 'done' | 'failed'): void;
   close(): Promise<void>;
 }
 
-export interface AuditEntry {
+export interface Commanded {
+  readonly auditId: string;
   readonly command: string;
   readonly reasoning: string;
   readonly classification: Classification;
-  readonly response: Omit<ShellResponse, 'audit_id'>;
-  readonly auditId: string;
-  readonly userDecision: string | null;
   readonly modifiedCommand: string | null;
   readonly environment: 'local' | 'azure';
+}
+
+export interface Intended extends Commanded {
+  readonly digest: string;
+}
+
+export interface AuditEntry extends Commanded {
+  readonly response: Omit<ShellResponse, 'audit_id'>;
+  readonly userDecision: string | null;
 }
 
 /** How journals are opened: with the project's key and catalogue, or bare in tests. */
@@ -59,91 +69,132 @@ export async function openShellAudit(options: {
   const { sessionId, auditDir } = options;
   const auditPath = join(auditDir, `shell_audit_${sessionId}.jsonl`);
   const intentPath = join(auditDir, `shell_intents_${sessionId}.jsonl`);
-  const left = existsSync(intentPath) ? await openIntents(readRecords(intentPath)) : [];
+  // The locks are taken first: what is read afterwards has no other writer.
   const journal = await options.open(auditPath);
-  const intents = await options.open(intentPath);
-  let number = existsSync(auditPath) ? lastNumber((await readShellAudit(auditPath)).records) : 0;
+  let intents: Journal;
+  try {
+    intents = await options.open(intentPath);
+  } catch (error) {
+    await journal.close();
+    throw error;
+  }
+  try {
+    const left = existsSync(intentPath) ? await openIntents(readRecords(intentPath)) : [];
+    const past = await history(auditPath, new Set(left.map(({ record }) => String(record.audit_id))));
+    const interrupted: string[] = [];
+    for (const { intentId, record } of left) {
+      const auditId = String(record.audit_id);
+      if (!past.recorded.has(auditId)) {
+        await journal.append(unknownRecord(sessionId, auditId, record));
+        interrupted.push(auditId);
+      }
+      await outcome(intents, intentId, { outcome: past.recorded.has(auditId) ? 'done' : 'unknown' });
+    }
+    const last = Math.max(past.last, ...left.map(({ record }) => numberOf(String(record.audit_id))));
+    return liveAudit(sessionId, journal, intents, last, interrupted);
+  } catch (error) {
+    await Promise.allSettled([intents.close(), journal.close()]);
+    throw error;
+  }
+}
 
-  const audit: ShellAudit = {
+function liveAudit(
+  sessionId: string,
+  journal: Journal,
+  intents: Journal,
+  last: number,
+  interrupted: readonly string[],
+): ShellAudit {
+  let number = last;
+  let settled: Promise<unknown> = Promise.resolve();
+  return {
+    interrupted,
     nextId: () => `${sessionId}_${String(++number).padStart(3, '0')}`,
-    intend: ({ auditId, command, digest }) =>
-      intent(intents, {
-        session_id: sessionId,
-        audit_id: auditId,
-        command: redact(command).text,
-        action_digest: digest,
-      }),
-    settle: (intentId, how) => outcome(intents, intentId, { outcome: how }),
+    intend: (entry) => intent(intents, { ...told(sessionId, entry), action_digest: entry.digest }),
     record: async (entry) => void (await journal.append(recordOf(sessionId, entry))),
+    settle: (intentId, how) => {
+      settled = Promise.allSettled([settled, outcome(intents, intentId, { outcome: how })]);
+    },
     close: async () => {
-      await intents.close();
-      await journal.close();
+      await settled;
+      const closed = await Promise.allSettled([intents.close(), journal.close()]);
+      for (const result of closed) if (result.status === 'rejected') throw result.reason;
     },
   };
-  for (const { intentId, record } of left) {
-    await journal.append(
-      unknownRecord(sessionId, audit.nextId(), String(record.command), String(record.audit_id)),
-    );
-    await outcome(intents, intentId, { outcome: 'unknown' });
-  }
-  return audit;
 }
 
-function lastNumber(records: readonly ShellAuditRecord[]): number {
-  return records.reduce((last, r) => Math.max(last, Number(/_(\d+)$/.exec(r.audit_id)?.[1] ?? 0)), 0);
+/** The highest number used, and which of the ids in question have a record. */
+async function history(auditPath: string, wanted: ReadonlySet<string>) {
+  let last = 0;
+  const recorded = new Set<string>();
+  if (existsSync(auditPath))
+    for await (const record of readRecords(auditPath)) {
+      if (isJournalEvent(record) || typeof record.audit_id !== 'string') continue;
+      last = Math.max(last, numberOf(record.audit_id));
+      if (wanted.has(record.audit_id)) recorded.add(record.audit_id);
+    }
+  return { last, recorded };
 }
 
-function recordOf(sessionId: string, entry: AuditEntry): JournalEntry {
-  const { response, classification } = entry;
-  const ran = response.exit_code !== null || response.error === 'timeout';
+function numberOf(auditId: string): number {
+  return Number(/_(\d{1,12})$/.exec(auditId)?.[1] ?? 0);
+}
+
+/** What is known of a command before it runs. */
+function told(sessionId: string, entry: Commanded) {
+  const { classification } = entry;
   return {
     session_id: sessionId,
     audit_id: entry.auditId,
-    command: redact(entry.command).text,
-    reasoning: redact(entry.reasoning).text,
-    status: response.status,
+    command: storable(entry.command),
+    reasoning: storable(entry.reasoning),
     classification: classification.classification,
     tier_triggered: classification.tier,
     rule: classification.rule,
+    modified_command: entry.modifiedCommand === null ? null : storable(entry.modifiedCommand),
+    environment: entry.environment,
+  };
+}
+
+function recordOf(sessionId: string, entry: AuditEntry): JournalEntry {
+  const { response } = entry;
+  const { output_metadata: metadata } = response;
+  const ran = response.exit_code !== null || response.error === 'timeout' || response.error === 'interrupted';
+  return {
+    ...told(sessionId, entry),
+    status: response.status,
     error: response.error,
     action: response.action,
     user_decision: entry.userDecision,
-    denial_reason: response.denial_reason,
-    modified_command: entry.modifiedCommand === null ? null : redact(entry.modifiedCommand).text,
-    environment: entry.environment,
+    denial_reason: response.denial_reason === null ? null : storable(response.denial_reason),
     exit_code: response.exit_code,
     output_summary: response.output.slice(0, SUMMARY).toWellFormed(),
     output_sha256: ran ? sha256(response.output) : null,
-    output_truncated: response.output_metadata.truncation_applied,
-    redactions_applied: response.output_metadata.redactions_applied,
-    redaction_categories: response.output_metadata.redaction_categories,
-    anonymization_applied: response.output_metadata.anonymization_applied ?? false,
+    output_truncated: metadata.truncation_applied,
+    redactions_applied: metadata.redactions_applied,
+    redaction_categories: metadata.redaction_categories,
+    anonymization_applied: metadata.anonymization_applied ?? false,
     duration_seconds: response.duration_seconds,
   };
 }
 
 /** A command that was started and whose end nobody saw: said as such, never guessed. */
-function unknownRecord(
-  sessionId: string,
-  auditId: string,
-  command: string,
-  interrupted: string,
-): JournalEntry {
+function unknownRecord(sessionId: string, auditId: string, record: JournalRecord): JournalEntry {
   return {
     session_id: sessionId,
     audit_id: auditId,
-    command,
-    reasoning: `Recorded at the next start: ${interrupted} was interrupted, its outcome is unknown.`,
+    command: record.command ?? '',
+    reasoning: record.reasoning ?? '',
+    classification: record.classification ?? 'RISKY',
+    tier_triggered: record.tier_triggered ?? 3,
+    rule: record.rule ?? 'interrupted',
+    modified_command: record.modified_command ?? null,
+    environment: record.environment ?? 'local',
     status: 'error',
-    classification: 'RISKY',
-    tier_triggered: 3,
-    rule: 'interrupted',
     error: 'unknown_outcome',
     action: null,
     user_decision: null,
     denial_reason: null,
-    modified_command: null,
-    environment: command.startsWith('az ') ? 'azure' : 'local',
     exit_code: null,
     output_summary: '',
     output_sha256: null,

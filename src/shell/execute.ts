@@ -24,7 +24,7 @@ export interface ExecuteOptions {
 
 export type Executed =
   | { readonly kind: 'exited'; readonly exitCode: number; readonly output: Output; readonly seconds: number }
-  | { readonly kind: 'timeout'; readonly output: Output; readonly seconds: number }
+  | { readonly kind: 'timeout' | 'interrupted'; readonly output: Output; readonly seconds: number }
   | {
       readonly kind: 'not_started';
       readonly exitCode: 126 | 127;
@@ -80,8 +80,9 @@ export async function executePipeline(
     case 'exited':
       return { kind: 'exited', exitCode: outcome.exitCode, output: outcome.output, seconds };
     case 'timeout':
-    case 'aborted':
       return { kind: 'timeout', output: outcome.output, seconds };
+    case 'aborted':
+      return { kind: 'interrupted', output: outcome.output, seconds };
     case 'not_started':
       return { kind: 'not_started', exitCode: outcome.exitCode, reason: outcome.reason, seconds };
   }

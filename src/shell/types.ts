@@ -35,7 +35,9 @@ export type ShellError =
   | 'redaction_failure'
   | 'empty_command'
   | 'audit_failure'
-  | 'not_executable';
+  | 'not_executable'
+  /** Stopped from outside (Ctrl-C, the session ends) before it was done. */
+  | 'interrupted';
 
 export interface ShellResponse {
   readonly status: 'completed' | 'denied' | 'error';

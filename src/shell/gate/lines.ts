@@ -1,5 +1,3 @@
-import { StringDecoder } from 'node:string_decoder';
-
 export interface TerminalStreams {
   readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   readonly output: NodeJS.WritableStream & { readonly columns?: number };
@@ -31,7 +29,7 @@ const LONGEST_LINE = 64 * 1024;
 export async function lineReader(streams: TerminalStreams, signal: AbortSignal): Promise<LineReader> {
   const { input, output } = streams;
   if (input.isTTY === true) await discardTyped(input);
-  const decoder = new StringDecoder('utf8');
+  const decoder = new TextDecoder();
   const waiting: string[] = [];
   let partial = '';
   let wanted: ((line: string | undefined) => void) | undefined;
@@ -49,7 +47,7 @@ export async function lineReader(streams: TerminalStreams, signal: AbortSignal):
   };
   const data = (chunk: Buffer | string) => {
     if (ended !== '') return;
-    partial += typeof chunk === 'string' ? chunk : decoder.write(chunk);
+    partial += typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true });
     const lines = partial.split(/\r\n|\n|\r/);
     partial = lines.pop() ?? '';
     for (const line of lines) hand(line);
