@@ -6,14 +6,13 @@ type End = () => void;
 
 const live = new Set<End>();
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+let listening = false;
 
 /** Registers how to end a child at once; the answer takes it out again. */
 export function whileLive(end: End): () => void {
-  if (live.size === 0) listen();
+  listen();
   live.add(end);
-  return () => {
-    if (live.delete(end) && live.size === 0) unlisten();
-  };
+  return () => void live.delete(end);
 }
 
 function endAll(): void {
@@ -25,16 +24,15 @@ function onSignal(signal: NodeJS.Signals): void {
   // Somebody else handles the signal: theirs to decide, and the end of the process still comes by here.
   if (process.listenerCount(signal) > 1) return;
   endAll();
-  unlisten();
+  // Then die of it, as we would have without a listener.
+  for (const each of SIGNALS) process.off(each, onSignal);
   process.kill(process.pid, signal);
 }
 
+/** Once, at the first child, and for good: adding and removing listeners costs more than keeping them. */
 function listen(): void {
+  if (listening) return;
+  listening = true;
   process.on('exit', endAll);
   for (const signal of SIGNALS) process.on(signal, onSignal);
-}
-
-function unlisten(): void {
-  process.off('exit', endAll);
-  for (const signal of SIGNALS) process.off(signal, onSignal);
 }
