@@ -55,7 +55,7 @@ export function callRow(call: Call, createdAt: string, approvalId: string | null
     args_json: canonicalJson(args.value),
     created_at: createdAt,
     step_id: call.stepId,
-    facts_json: canonicalJson(redactJson(call.facts).value),
+    facts_json: isEmpty(call.facts) ? '{}' : canonicalJson(redactJson(call.facts).value),
     approval_id: approvalId,
     redactions: args.count,
   };
@@ -71,21 +71,40 @@ export interface Happened {
 }
 
 export function resultRow(call: CallRow, happened: Happened): ResultRow {
-  const data = happened.data === null ? undefined : redactJson(wellFormed(happened.data));
-  const output = data === undefined ? null : canonicalJson(data.value);
+  const data = happened.data === null ? undefined : redactJson(happened.data);
+  const output = data === undefined ? null : outputText(data.value);
   return {
     call_id: call.call_id,
     run_id: call.run_id,
     status: happened.status,
     output_json: output,
     error: happened.error === null ? null : redact(happened.error).text,
-    policy_decision_json: canonicalJson(redactJson(happened.decision as unknown as Json).value),
+    policy_decision_json: decisionText(happened.decision),
     started_at: happened.startedAt,
     ended_at: happened.endedAt,
     input_hash: sha256(call.args_json),
     output_hash: output === null ? null : sha256(output),
     redactions: data?.count ?? 0,
   };
+}
+
+/** The same few decisions come back step after step: their text is made once. */
+const decisionTexts = new Map<string, string>();
+const MAX_TEXTS = 256;
+
+function decisionText(decision: RecordedDecision): string {
+  const key = JSON.stringify(decision);
+  const known = decisionTexts.get(key);
+  if (known !== undefined) return known;
+  const text = canonicalJson(redactJson(decision as unknown as Json).value);
+  if (decisionTexts.size >= MAX_TEXTS) decisionTexts.clear();
+  decisionTexts.set(key, text);
+  return text;
+}
+
+function isEmpty(object: JsonObject): boolean {
+  for (const _key in object) return false;
+  return true;
 }
 
 /** What a tool gave, as a status with its data or its error. */
@@ -108,7 +127,15 @@ export function errorText(code: number, message: string, suggestion?: string): s
   return `${code}: ${message}${suggestion === undefined ? '' : ` (try: ${suggestion})`}`;
 }
 
-/** Text from outside may hold half a surrogate pair, which has no canonical form. */
+/** Text from outside may hold half a surrogate pair, which has no canonical form: mended when it happens. */
+function outputText(value: Json): string {
+  try {
+    return canonicalJson(value);
+  } catch {
+    return canonicalJson(wellFormed(value));
+  }
+}
+
 function wellFormed(value: Json): Json {
   if (typeof value === 'string') return value.isWellFormed() ? value : value.toWellFormed();
   if (Array.isArray(value)) return value.map(wellFormed);

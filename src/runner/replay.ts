@@ -54,10 +54,9 @@ export async function replayRun(original: RunRow, options: ReplayOptions): Promi
     denied_steps: 0,
     failed_steps: 0,
   });
-  let n = 0;
   for (const record of reader.steps(original.run_id)) {
     steps.check(record);
-    const callId = `${runId}.${n++}`;
+    const callId = `${runId}${record.call.call_id.slice(original.run_id.length)}`;
     store.addCall({ ...record.call, call_id: callId, run_id: runId });
     if (record.result) store.addResult({ ...record.result, call_id: callId, run_id: runId });
   }

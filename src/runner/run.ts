@@ -20,6 +20,7 @@ import {
 } from './record.ts';
 import { fillReferences } from './references.ts';
 import { perform, permit, type StepRoad } from './step.ts';
+import { callIdOf } from './store/format-v1.ts';
 import type { CallRow, ResultStatus, RunRow, RunStatus } from './store/rows.ts';
 import type { RunStore } from './store/store.ts';
 
@@ -159,9 +160,8 @@ class Run {
     const { approval, next, tries } = this.#standing;
     const step = this.#loaded.plan.steps[index] as PlanStep;
     const resumed = index === next ? approval : undefined;
-    const suffix = index === next && tries > 0 ? `.r${tries}` : '';
     const base = {
-      callId: `${this.#standing.runId}.${index}${suffix}`,
+      callId: callIdOf(this.#standing.runId, index, index === next ? tries : 0),
       runId: this.#standing.runId,
       index,
       tool: step.tool,

@@ -4,7 +4,7 @@ import { type Digest, sha256 } from '../../core/index.ts';
  * What the run store promises about its rows, version 1. Frozen: a change is a new version beside this one.
  *
  * V1 Every row of `run_events`, `tool_calls` and `tool_results` is a link: `chain_seq` counts from 1 without a
- *    gap over all three, `prev_hash` is the link before, `row_hash` covers the table's name and every column.
+ *    gap over all three, and `row_hash` covers the link before, the table's name and every column.
  * V2 A row of `runs` changes while a run goes on; its columns are those of the run's last event.
  * V3 A long text is kept once in `payloads` under its SHA-256; the column then holds a reference to it.
  */
@@ -60,11 +60,25 @@ export const RUN_COLUMNS = [
   'redactions',
 ] as const;
 
+/** Ids sort like the steps they belong to, and a step tried again after its first try. */
+export function callIdOf(runId: string, index: number, retry = 0): string {
+  return `${runId}.${String(index).padStart(6, '0')}${retry === 0 ? '' : `.r${retry}`}`;
+}
+
 export type Cell = string | number | null;
 
-/** Hash of a link: the table's name, the place, the link before, then every column in order. */
+/**
+ * Hash of a link: the table's name, the place, the link before, then every column in order. Each column is
+ * written with its kind and, for text, its length, so that no two rows can look the same.
+ */
 export function rowHash(table: ChainedTable, seq: number, prev: string, cells: readonly Cell[]): Digest {
-  return sha256(JSON.stringify([table, seq, prev, ...cells]));
+  let text = `writ row v1 ${table} ${seq} ${prev}`;
+  for (const cell of cells) {
+    if (cell === null) text += ' -';
+    else if (typeof cell === 'number') text += ` #${cell}`;
+    else text += ` ${cell.length}:${cell}`;
+  }
+  return sha256(text);
 }
 
 /** What the first link follows: the store itself, so that rows of one store do not fit another. */

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { CODES, EXIT, type Json, parseJson, WritError } from '../../core/index.ts';
 import { databaseError, openDatabase } from '../../ledger/index.ts';
-import { PAYLOAD_COLUMNS, RUN_COLUMNS, referredPayload } from './format-v1.ts';
+import { type Cell, CHAINED, payloadReference, RUN_COLUMNS, referredPayload } from './format-v1.ts';
 import type { CallRow, EventRow, ResultRow, RunEvent, RunRow } from './rows.ts';
 import { RUN_STORE } from './schema.ts';
 
@@ -26,10 +26,9 @@ export function openRunReader(dbPath: string): RunReader {
   return new SqliteRunReader(openDatabase(dbPath, RUN_STORE, { readonly: true }), dbPath);
 }
 
-/** Reads through a connection that somebody else opened and will close. */
-export function readerOver(db: DatabaseSync, dbPath: string): RunReader {
-  return new SqliteRunReader(db, dbPath);
-}
+const CALL = CHAINED.tool_calls;
+const RESULT = CHAINED.tool_results;
+const REFERENCE_CHARS = payloadReference('0'.repeat(64)).length;
 
 class SqliteRunReader implements RunReader {
   readonly #db: DatabaseSync;
@@ -49,12 +48,11 @@ class SqliteRunReader implements RunReader {
   }
 
   listRuns(limit = 100): readonly RunRow[] {
+    // Without their texts: a list is for looking, and a plan can be long.
+    const columns = RUN_COLUMNS.map((column) => (column.endsWith('_json') ? `'' AS ${column}` : column));
     return this.#guard(() =>
-      // Without their texts: a list is for looking, and a plan can be long.
       this.#db
-        .prepare(
-          `SELECT ${RUN_COLUMNS.map((c) => (c.endsWith('_json') ? `'' AS ${c}` : c)).join(', ')} FROM runs ORDER BY created_at DESC, rowid DESC LIMIT ?`,
-        )
+        .prepare(`SELECT ${columns.join(', ')} FROM runs ORDER BY created_at DESC, rowid DESC LIMIT ?`)
         .all(limit)
         .map((row) => ({ ...row }) as unknown as RunRow),
     );
@@ -69,28 +67,64 @@ class SqliteRunReader implements RunReader {
         .all(id, id.replace(/[\\%_]/g, '\\$&'), id);
       const [first, second] = found;
       if (first === undefined || (second !== undefined && first.run_id !== id)) return undefined;
-      return this.#whole('runs', first) as unknown as RunRow;
+      const row = first as unknown as RunRow;
+      return { ...row, plan_json: this.#text(row.plan_json), policy_json: this.#text(row.policy_json) };
     });
   }
 
   *steps(runId: string): Iterable<StepRecord> {
-    const calls = this.#db.prepare(
-      'SELECT * FROM tool_calls WHERE run_id = ? ORDER BY step_index, chain_seq',
+    // The ids of a run's calls lie between `run.` and `run/`, in the order of the steps.
+    const statement = this.#db.prepare(
+      `SELECT ${[...CALL.map((c) => `c.${c}`), ...RESULT.slice(2).map((c) => `r.${c}`)].join(', ')}
+       FROM tool_calls c LEFT JOIN tool_results r ON r.call_id = c.call_id
+       WHERE c.call_id > ? AND c.call_id < ? ORDER BY c.call_id`,
     );
-    const result = this.#db.prepare('SELECT * FROM tool_results WHERE call_id = ?');
-    for (const row of calls.iterate(runId)) {
-      const found = result.get(String(row.call_id));
+    statement.setReturnArrays(true);
+    for (const row of statement.iterate(`${runId}.`, `${runId}/`) as Iterable<unknown>) {
+      const cells = row as readonly Cell[];
       yield {
-        call: this.#whole('tool_calls', row) as unknown as CallRow,
-        result: found && (this.#whole('tool_results', found) as unknown as ResultRow),
+        call: this.#call(cells),
+        result: cells[CALL.length] === null ? undefined : this.#result(cells),
       };
     }
+  }
+
+  #call(cells: readonly Cell[]): CallRow {
+    return {
+      call_id: cells[0],
+      run_id: cells[1],
+      step_index: cells[2],
+      tool_name: cells[3],
+      args_json: this.#text(cells[4] as string),
+      created_at: cells[5],
+      step_id: cells[6],
+      facts_json: this.#text(cells[7] as string),
+      approval_id: cells[8],
+      redactions: cells[9],
+    } as CallRow;
+  }
+
+  #result(cells: readonly Cell[]): ResultRow {
+    const at = CALL.length;
+    return {
+      call_id: cells[0],
+      run_id: cells[1],
+      status: cells[at],
+      output_json: this.#text(cells[at + 1] as string | null),
+      error: cells[at + 2],
+      policy_decision_json: this.#text(cells[at + 3] as string),
+      started_at: cells[at + 4],
+      ended_at: cells[at + 5],
+      input_hash: cells[at + 6],
+      output_hash: cells[at + 7],
+      redactions: cells[at + 8],
+    } as ResultRow;
   }
 
   events(runId: string): readonly EventRow[] {
     return this.#guard(() =>
       this.#db
-        .prepare('SELECT run_id, event, at, detail_json FROM run_events WHERE run_id = ? ORDER BY chain_seq')
+        .prepare('SELECT event, at, detail_json FROM run_events WHERE run_id = ? ORDER BY chain_seq')
         .all(runId)
         .map((row) => ({
           run_id: runId,
@@ -101,14 +135,10 @@ class SqliteRunReader implements RunReader {
     );
   }
 
-  /** The row with its long texts fetched. */
-  #whole(table: keyof typeof PAYLOAD_COLUMNS, row: Record<string, unknown>): Record<string, unknown> {
-    const whole = { ...row };
-    for (const column of PAYLOAD_COLUMNS[table]) {
-      const hash = referredPayload(whole[column] as string | null);
-      if (hash !== undefined) whole[column] = this.#payload(hash);
-    }
-    return whole;
+  /** The text itself, wherever it is kept. */
+  #text<T extends string | null>(text: T): T | string {
+    const hash = text !== null && text.length === REFERENCE_CHARS ? referredPayload(text) : undefined;
+    return hash === undefined ? text : this.#payload(hash);
   }
 
   #payload(hash: string): string {

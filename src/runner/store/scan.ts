@@ -20,33 +20,37 @@ export interface Bad {
 export interface Scan {
   records: number;
   head: string;
-  storeId: string;
-  anchor: string;
-  hashAt: (seq: number) => string | undefined;
+  /** Hashes of the links that somebody signed for. */
+  readonly hashes: Map<number, string>;
   bad: Bad | undefined;
-  notes: string[];
+}
+
+/** Which store this is, and where in the ledger it is vouched for. */
+export interface Identity {
+  readonly storeId: string;
+  readonly createdAt: string;
+  readonly anchor: string;
+}
+
+export function readIdentity(db: DatabaseSync): Identity | undefined {
+  const stores = db.prepare('SELECT store_id, created_at, anchor FROM run_store').all() as unknown as Row[];
+  const [store] = stores;
+  if (stores.length !== 1 || store === undefined) return undefined;
+  return {
+    storeId: String(store.store_id),
+    createdAt: String(store.created_at),
+    anchor: String(store.anchor),
+  };
 }
 
 type Row = Record<string, Cell>;
 
 /** Walks the chain from its first link, then checks what hangs on it. */
-export function scanStore(db: DatabaseSync): Scan {
-  const stores = db.prepare('SELECT store_id, created_at, anchor FROM run_store').all() as unknown as Row[];
-  const [store] = stores;
-  const storeId = String(store?.store_id ?? '');
-  const anchor = String(store?.anchor ?? '');
-  const scan: Scan = {
-    records: 0,
-    head: genesis(storeId, String(store?.created_at ?? ''), anchor),
-    storeId,
-    anchor,
-    hashAt: hashReader(db),
-    bad: undefined,
-    notes: [],
-  };
-  if (stores.length !== 1) scan.bad = { seq: 0, what: 'the store does not say which store it is' };
+export function scanStore(db: DatabaseSync, identity: Identity, signed: ReadonlySet<number>): Scan {
+  const head = genesis(identity.storeId, identity.createdAt, identity.anchor);
+  const scan: Scan = { records: 0, head, hashes: new Map(), bad: undefined };
   const links = new Links();
-  for (const link of scan.bad ? [] : inOrder(db)) {
+  for (const link of inOrder(db)) {
     const what = links.check(link, scan.records + 1, scan.head);
     if (what !== undefined) {
       scan.bad = { seq: scan.records + 1, what };
@@ -54,22 +58,10 @@ export function scanStore(db: DatabaseSync): Scan {
     }
     scan.records++;
     scan.head = String(link.row.row_hash);
+    if (signed.has(scan.records)) scan.hashes.set(scan.records, scan.head);
   }
-  scan.bad ??= checkHead(db, scan, links) ?? checkRuns(db, scan, links) ?? checkPayloads(db, scan, links);
+  scan.bad = checkHead(db, scan, links) ?? checkRuns(db, scan, links) ?? checkPayloads(db, scan, links);
   return scan;
-}
-
-function hashReader(db: DatabaseSync): (seq: number) => string | undefined {
-  const find = (Object.keys(CHAINED) as ChainedTable[]).map((table) =>
-    db.prepare(`SELECT row_hash FROM ${table} WHERE chain_seq = ?`),
-  );
-  return (seq) => {
-    for (const statement of find) {
-      const row = statement.get(seq);
-      if (row) return String(row.row_hash);
-    }
-    return undefined;
-  };
 }
 
 interface Link {
@@ -79,23 +71,21 @@ interface Link {
 
 /** The rows of the three tables in the order of the chain, one at a time. */
 function* inOrder(db: DatabaseSync): Iterable<Link> {
-  const sources = (Object.keys(CHAINED) as ChainedTable[]).map((table) => {
-    const rows = db.prepare(`SELECT * FROM ${table} ORDER BY chain_seq`).iterate() as Iterator<unknown>;
-    return { table, rows, next: rows.next() };
-  });
-  for (;;) {
-    let first: (typeof sources)[number] | undefined;
-    for (const source of sources) {
-      if (source.next.done) continue;
-      if (
-        !first ||
-        Number((source.next.value as Row).chain_seq) < Number((first.next.value as Row).chain_seq)
-      )
-        first = source;
-    }
-    if (!first) return;
-    yield { table: first.table, row: first.next.value as Row };
-    first.next = first.rows.next();
+  const row = {
+    run_events: db.prepare('SELECT * FROM run_events WHERE chain_seq = ?'),
+    tool_calls: db.prepare('SELECT * FROM tool_calls WHERE call_id = ?'),
+    tool_results: db.prepare('SELECT * FROM tool_results WHERE call_id = ?'),
+  };
+  // Only places and keys are sorted; a row is fetched when its turn comes.
+  const order = db.prepare(
+    `SELECT chain_seq, 'run_events' AS source, chain_seq AS id FROM run_events
+     UNION ALL SELECT chain_seq, 'tool_calls', call_id FROM tool_calls
+     UNION ALL SELECT chain_seq, 'tool_results', call_id FROM tool_results
+     ORDER BY 1`,
+  );
+  for (const next of order.iterate() as Iterable<unknown>) {
+    const { source, id } = next as { source: ChainedTable; id: Cell };
+    yield { table: source, row: row[source].get(id) as unknown as Row };
   }
 }
 
@@ -109,9 +99,9 @@ class Links {
 
   check({ table, row }: Link, seq: number, prev: string): string | undefined {
     if (row.chain_seq !== seq) return `link ${seq} is missing (the next one is ${row.chain_seq} in ${table})`;
-    if (row.prev_hash !== prev) return `a row of ${table} does not follow the one before it`;
     const cells = CHAINED[table].map((column) => row[column] as Cell);
-    if (rowHash(table, seq, prev, cells) !== row.row_hash) return `a row of ${table} was changed`;
+    if (rowHash(table, seq, prev, cells) !== row.row_hash)
+      return `a row of ${table} was changed, or the row before it was`;
     this.counts[table]++;
     for (const column of PAYLOAD_COLUMNS[table]) this.#refer(row[column] as string | null);
     return this.#meaning(table, row);

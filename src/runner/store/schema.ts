@@ -1,6 +1,10 @@
 import type { RoomMigrations } from '../../ledger/index.ts';
 
-/** Tables of the run store. The columns of runs, tool_calls and tool_results are a contract with readers. */
+/**
+ * Tables of the run store. The columns of runs, tool_calls and tool_results are a contract with readers.
+ * A call's id begins with its run's and goes on with the step, so one tree a table serves every question:
+ * a row by its id, the rows of a run in order, and appending at the end.
+ */
 export const RUN_STORE: RoomMigrations = {
   room: 'runner',
   steps: [
@@ -45,19 +49,18 @@ export const RUN_STORE: RoomMigrations = {
     ) STRICT;
     CREATE INDEX runs_by_time ON runs (created_at);
     CREATE TABLE run_events (
-      run_id TEXT NOT NULL REFERENCES runs (run_id),
+      run_id TEXT NOT NULL,
       event TEXT NOT NULL,
       at TEXT NOT NULL,
       detail_json TEXT NOT NULL,
       run_json TEXT NOT NULL,
       chain_seq INTEGER PRIMARY KEY,
-      prev_hash TEXT NOT NULL,
       row_hash TEXT NOT NULL
     ) STRICT;
     CREATE INDEX run_events_by_run ON run_events (run_id, chain_seq);
     CREATE TABLE tool_calls (
-      call_id TEXT NOT NULL,
-      run_id TEXT NOT NULL REFERENCES runs (run_id),
+      call_id TEXT PRIMARY KEY,
+      run_id TEXT NOT NULL,
       step_index INTEGER NOT NULL,
       tool_name TEXT NOT NULL,
       args_json TEXT NOT NULL,
@@ -66,15 +69,12 @@ export const RUN_STORE: RoomMigrations = {
       facts_json TEXT NOT NULL,
       approval_id TEXT,
       redactions INTEGER NOT NULL,
-      chain_seq INTEGER PRIMARY KEY,
-      prev_hash TEXT NOT NULL,
+      chain_seq INTEGER NOT NULL,
       row_hash TEXT NOT NULL
-    ) STRICT;
-    CREATE UNIQUE INDEX tool_calls_id ON tool_calls (call_id);
-    CREATE INDEX tool_calls_by_run ON tool_calls (run_id, step_index);
+    ) STRICT, WITHOUT ROWID;
     CREATE TABLE tool_results (
-      call_id TEXT NOT NULL REFERENCES tool_calls (call_id),
-      run_id TEXT NOT NULL REFERENCES runs (run_id),
+      call_id TEXT PRIMARY KEY,
+      run_id TEXT NOT NULL,
       status TEXT NOT NULL,
       output_json TEXT,
       error TEXT,
@@ -84,11 +84,9 @@ export const RUN_STORE: RoomMigrations = {
       input_hash TEXT NOT NULL,
       output_hash TEXT,
       redactions INTEGER NOT NULL,
-      chain_seq INTEGER PRIMARY KEY,
-      prev_hash TEXT NOT NULL,
+      chain_seq INTEGER NOT NULL,
       row_hash TEXT NOT NULL
-    ) STRICT;
-    CREATE UNIQUE INDEX tool_results_id ON tool_results (call_id);
+    ) STRICT, WITHOUT ROWID;
     `,
   ],
 };

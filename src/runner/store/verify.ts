@@ -10,9 +10,9 @@ import {
   statePaths,
   type VerifyStatus,
 } from '../../ledger/index.ts';
-import { readAnchors } from './anchor.ts';
-import { checkpointPath, readCheckpoint } from './checkpoint.ts';
-import { type Bad, type Scan, scanStore } from './scan.ts';
+import { type Anchors, readAnchors } from './anchor.ts';
+import { checkpointPath, type ReadCheckpoint, readCheckpoint } from './checkpoint.ts';
+import { type Bad, readIdentity, type Scan, scanStore } from './scan.ts';
 import { RUN_STORE } from './schema.ts';
 
 /**
@@ -26,85 +26,78 @@ export interface VerifyOptions {
 
 export async function verifyRunStore(dbPath: string, options: VerifyOptions = {}): Promise<FileVerdict> {
   const path = resolve(dbPath);
-  if (!existsSync(path))
-    return verdict(path, 'incomplete', 0, ['the database is missing'], {
-      seq: 0,
-      what: 'the database is missing',
-    });
+  if (!existsSync(path)) return fault(path, 'incomplete', 0, { seq: 0, what: 'the database is missing' });
   let db: DatabaseSync | undefined;
   try {
     db = openDatabase(path, RUN_STORE, { readonly: true });
-    const scan = scanStore(db);
-    if (scan.bad) return verdict(path, 'tampered', scan.records, [], scan.bad);
-    return await againstSignatures(path, scan, options);
+    const identity = readIdentity(db);
+    if (identity === undefined)
+      return fault(path, 'tampered', 0, { seq: 0, what: 'the store does not say which store it is' });
+    const journal = resolve(dirname(path), identity.anchor);
+    const keys = options.publicKeys ?? loadPublicKeys(statePaths(resolve(dirname(journal), '..')).keys);
+    const told = await readAnchors(journal, identity.storeId);
+    const read = () => readCheckpoint(checkpointPath(path), keys);
+    const first = read();
+    const signed = new Set(told.anchors.map((anchor) => anchor.seq));
+    if (first.kind === 'good') signed.add(first.checkpoint.seq);
+    const scan = scanStore(db, identity, signed);
+    return judge(path, scan, identity.storeId, told, first, read);
   } catch (error) {
-    return verdict(path, 'tampered', 0, [], {
-      seq: 0,
-      what: `the database cannot be read: ${messageOf(error)}`,
-    });
+    return fault(path, 'tampered', 0, { seq: 0, what: `the database cannot be read: ${messageOf(error)}` });
   } finally {
     db?.close();
   }
 }
 
-async function againstSignatures(path: string, scan: Scan, options: VerifyOptions): Promise<FileVerdict> {
-  const journal = resolve(dirname(path), scan.anchor);
-  const keys = options.publicKeys ?? loadPublicKeys(statePaths(resolve(dirname(journal), '..')).keys);
-  const tampered = (what: string, seq: number) =>
-    verdict(path, 'tampered', scan.records, scan.notes, { seq, what });
-  const { anchors, problem } = await readAnchors(journal, scan.storeId);
-  if (problem !== undefined)
-    return tampered(`the ledger that vouches for the store is damaged: ${problem}`, scan.records);
-  for (const anchor of anchors)
-    if (anchor.seq > scan.records || (anchor.seq > 0 && scan.hashAt(anchor.seq) !== anchor.hash))
+/** The chain against those who vouch for it: the ledger, then the signed checkpoint. */
+function judge(
+  path: string,
+  scan: Scan,
+  storeId: string,
+  told: Anchors,
+  first: ReadCheckpoint,
+  again: () => ReadCheckpoint,
+): FileVerdict {
+  const { records } = scan;
+  const tampered = (what: string, seq = records) => fault(path, 'tampered', records, { seq, what });
+  if (scan.bad) return fault(path, 'tampered', records, scan.bad);
+  if (told.problem !== undefined)
+    return tampered(`the ledger that vouches for the store is damaged: ${told.problem}`);
+  for (const { seq, hash } of told.anchors)
+    if (seq > records || (seq > 0 && scan.hashes.get(seq) !== hash))
       return tampered(
-        `the ledger knows row ${anchor.seq} of this store as another: an older copy was put back or rows were removed`,
-        Math.min(anchor.seq, scan.records),
+        `the ledger knows row ${seq} of this store as another: an older copy was put back, or rows were removed`,
+        Math.min(seq, records),
       );
-  const read = readCheckpoint(checkpointPath(path), keys);
-  if (read.kind === 'bad') return tampered(read.what, scan.records);
-  if (scan.records === 0) return verdict(path, 'intact', 0, scan.notes);
-  if (read.kind === 'missing')
-    return verdict(path, 'incomplete', scan.records, ['the checkpoint beside the database is missing'], {
-      seq: scan.records,
-      what: 'the checkpoint beside the database is missing',
-    });
-  const { checkpoint } = read;
-  if (checkpoint.store !== scan.storeId) return tampered('the checkpoint is of another store', scan.records);
-  if (checkpoint.seq > scan.records)
-    return tampered(`the checkpoint knows ${checkpoint.seq} rows, ${scan.records} are left`, scan.records);
-  if (checkpoint.seq > 0 && scan.hashAt(checkpoint.seq) !== checkpoint.head)
-    return tampered('the checkpoint signs for other rows', checkpoint.seq);
-  if (checkpoint.seq < scan.records)
-    return verdict(
-      path,
-      'not_established',
-      scan.records,
-      [
-        `${scan.records - checkpoint.seq} rows were added after the last signature: a run was cut off or is going on`,
-      ],
-      { seq: checkpoint.seq + 1, what: 'no signature covers the rows from here on' },
-    );
-  if (anchors.length === 0)
-    return verdict(path, 'incomplete', scan.records, ['the ledger has no word about this store'], {
-      seq: scan.records,
+  if (first.kind === 'bad') return tampered(first.what);
+  if (first.kind === 'missing') {
+    const what = 'the checkpoint beside the database is missing';
+    return records === 0 ? intact(path, 0) : fault(path, 'incomplete', records, { seq: records, what });
+  }
+  const { seq, head, store } = first.checkpoint;
+  if (store !== storeId) return tampered('the checkpoint is of another store');
+  if (seq > records) return tampered(`the checkpoint knows ${seq} rows, ${records} are left`);
+  if (seq > 0 && scan.hashes.get(seq) !== head) return tampered('the checkpoint signs for other rows', seq);
+  if (seq < records) {
+    // Signed for since we looked: a run is going on, and what it had done then is accounted for.
+    const now = again();
+    if (now.kind === 'good' && now.checkpoint.seq > seq) return intact(path, records, ['a run is going on']);
+    const what = `no signature covers the last ${records - seq} rows: a run was cut off`;
+    return fault(path, 'not_established', records, { seq: seq + 1, what });
+  }
+  if (told.anchors.length === 0 && records > 0)
+    return fault(path, 'incomplete', records, {
+      seq: records,
       what: 'the ledger has no word about this store',
     });
-  return verdict(path, 'intact', scan.records, scan.notes);
+  return intact(path, records);
 }
 
-function verdict(
-  path: string,
-  status: VerifyStatus,
-  records: number,
-  notes: readonly string[],
-  bad?: Bad,
-): FileVerdict {
-  return {
-    path,
-    status,
-    records,
-    first_bad: bad ? { line: Math.max(1, bad.seq), sequence: bad.seq, byte: 0, what: bad.what } : null,
-    notes,
-  };
+function intact(path: string, records: number, notes: readonly string[] = []): FileVerdict {
+  return { path, status: 'intact', records, first_bad: null, notes };
+}
+
+function fault(path: string, status: VerifyStatus, records: number, bad: Bad): FileVerdict {
+  const first_bad = { line: Math.max(1, bad.seq), sequence: bad.seq, byte: 0, what: bad.what };
+  return { path, status, records, first_bad, notes: [] };
 }
