@@ -5,7 +5,7 @@ import { HAS } from './bits.ts';
 /** ARP and RARP. Counters take every occurrence; facts only Ethernet over IPv4. */
 export function arp(e: Engine, b: Uint8Array, o: number, end: number): void {
   if (o + 8 > end) {
-    e.bits |= HAS.arp;
+    if (o + 2 <= end) e.bits |= HAS.arp;
     return;
   }
   e.bits |= HAS.arp;

@@ -134,10 +134,7 @@ export function ethertype(
 /** One tag. Customer tags (0x8100, 0x9100) have an id of their own; service tags (0x88a8) are counted apart. */
 function vlan(e: Engine, b: Uint8Array, o: number, end: number, wire: number, customer: boolean): void {
   if (++e.depth > MAX_DEPTH) return;
-  if (o + 2 > end) {
-    if (customer) e.bits |= HAS.vlan;
-    return;
-  }
+  if (o + 2 > end) return;
   if (customer) {
     e.bits |= HAS.vlan;
     e.vlanIds.add(u16be(b, o) & 0x0fff);
@@ -154,13 +151,12 @@ export function llc(e: Engine, b: Uint8Array, o: number, end: number, wire: numb
   const dsap = b[o]!;
   const ssap = b[o + 1]!;
   const control = b[o + 2]!;
-  // Control is one byte for unnumbered frames, two otherwise.
-  const header = (control & 3) === 3 ? 3 : 4;
-  if (dsap === 0xaa && (ssap & 0xfe) === 0xaa) {
-    if (header === 3) snap(e, b, o + 3, end, wire);
-    return;
-  }
-  if (dsap === 0x06 && (control & 3) === 3) ipv4(e, b, o + 3, end, wire);
+  // Control is one byte for unnumbered frames, two otherwise; only information frames carry anything.
+  const unnumbered = (control & 3) === 3;
+  if (unnumbered ? (control & 0xef) !== 3 : (control & 1) !== 0) return;
+  const next = o + (unnumbered ? 3 : 4);
+  if (dsap === 0xaa && (ssap & 0xfe) === 0xaa) snap(e, b, next, end, wire);
+  else if (dsap === 0x06) ipv4(e, b, next, end, wire);
 }
 
 export function snap(e: Engine, b: Uint8Array, o: number, end: number, wire: number): void {

@@ -118,6 +118,8 @@ function erspan(e: Engine, b: Uint8Array, o: number, end: number, wire: number, 
 function erspan3(e: Engine, b: Uint8Array, o: number, end: number, wire: number): void {
   if (o + 12 > end || b[o]! >> 4 !== 2) return;
   e.note('erspan');
-  const optional = (b[o + 11]! & 1) !== 0 ? 8 : 0;
-  ethernet(e, b, o + 12 + optional, end, wire);
+  const next = o + 12 + ((b[o + 11]! & 1) !== 0 ? 8 : 0);
+  const frameType = (b[o + 10]! >> 2) & 0x1f;
+  if (frameType === 0) ethernet(e, b, next, end, wire);
+  else if (frameType === 2) ipv4(e, b, next, end, wire);
 }

@@ -5,7 +5,7 @@ import { MAX_DEPTH } from './ethernet.ts';
 import { ipv4, ipv6 } from './ip.ts';
 
 export function icmp(e: Engine, b: Uint8Array, o: number, end: number, wire: number): void {
-  if (o >= end || ++e.depth > MAX_DEPTH) return;
+  if (o + 6 > end || ++e.depth > MAX_DEPTH) return;
   e.bits |= HAS.icmp;
   const type = b[o]!;
   if (e.icmpType < 0) e.icmpType = type;
@@ -13,19 +13,26 @@ export function icmp(e: Engine, b: Uint8Array, o: number, end: number, wire: num
   if (e.errorDepth === 0) e.icmp.v4(e, b, o, end, wire);
   switch (type) {
     case 3:
-    case 4:
-    case 5:
     case 11:
     case 12:
+      // With extensions behind it, the length of the quotation stands in the header.
+      quoted(e, b, o + 8, end, b[o + 5] === 0 ? wire : quotedLimit(b, o, end, wire, b[o + 5]! << 2), 4);
+      break;
+    case 4:
       quoted(e, b, o + 8, end, wire, 4);
+      break;
+    case 5:
+      // A redirect quotes the header and eight bytes, whatever follows.
+      quoted(e, b, o + 8, end, quotedLimit(b, o, end, wire, 8), 4);
       break;
     default:
   }
 }
 
 export function icmpv6(e: Engine, b: Uint8Array, o: number, end: number, wire: number): void {
-  if (o >= end || ++e.depth > MAX_DEPTH) return;
+  if (o >= wire || ++e.depth > MAX_DEPTH) return;
   e.bits |= HAS.icmpv6;
+  if (o >= end) return;
   const type = b[o]!;
   if (e.icmp6Type < 0) e.icmp6Type = type;
   if (o + 8 > end) return;
@@ -34,8 +41,13 @@ export function icmpv6(e: Engine, b: Uint8Array, o: number, end: number, wire: n
   else if (type === 137) redirected(e, b, o + 40, end, wire);
 }
 
+function quotedLimit(b: Uint8Array, o: number, end: number, wire: number, beyondHeader: number): number {
+  return o + 9 > end ? wire : Math.min(wire, o + 8 + ((b[o + 8]! & 15) << 2) + beyondHeader);
+}
+
 /** The packet an error complains about is decoded, but belongs to no flow: nothing is analysed from it. */
-function quoted(e: Engine, b: Uint8Array, o: number, end: number, wire: number, version: 4 | 6): void {
+function quoted(e: Engine, b: Uint8Array, o: number, captured: number, wire: number, version: 4 | 6): void {
+  const end = Math.min(captured, wire);
   if (o >= end) return;
   const { ttl, ipId, dontFragment, fragmented, family } = e;
   const outer = e.saveAddresses();

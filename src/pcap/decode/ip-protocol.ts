@@ -7,9 +7,9 @@ import { icmp, icmpv6 } from './icmp.ts';
 import { fragmentOf, ipv4, ipv6 } from './ip.ts';
 import { mpls } from './mpls.ts';
 import { tcp } from './tcp.ts';
-import { udp } from './udp.ts';
+import { udp, udpLite } from './udp.ts';
 
-export const PROTOCOL = { icmp: 1, tcp: 6, udp: 17, gre: 47, icmpv6: 58 } as const;
+const HOME_ADDRESS = 201;
 
 export function ipProtocol(
   e: Engine,
@@ -30,6 +30,9 @@ export function ipProtocol(
       case 17:
         udp(e, b, o, end, wire);
         return;
+      case 136:
+        udpLite(e, b, o, end, wire);
+        return;
       case 1:
         icmp(e, b, o, end, wire);
         return;
@@ -47,8 +50,7 @@ export function ipProtocol(
         return;
       case 0: // hop-by-hop options
       case 60: // destination options
-        if (o + 2 > end) return;
-        if (protocol === 60) homeAddress(e, b, o, end);
+        if (o + 2 > end || !optionsFit(e, b, o, end)) return;
         protocol = b[o]!;
         o += (b[o + 1]! + 1) << 3;
         break;
@@ -96,29 +98,35 @@ function routing(e: Engine, b: Uint8Array, o: number, end: number): void {
   const type = b[o + 2]!;
   const left = b[o + 3]!;
   const length = (b[o + 1]! + 1) << 3;
-  if (left === 0 || (type !== 0 && type !== 2) || length < 24 || e.family !== 6) return;
+  if (left === 0 || (type !== 0 && type !== 2) || length < 24 || e.family !== 6 || e.errorDepth > 0) return;
   const at = o + length - 16;
   if (at + 16 > end) return;
   for (let i = 0; i < 4; i++) e.dst[i] = i32be(b, at + (i << 2));
 }
 
-/** Mobile IPv6: the home address option names the real sender. */
-function homeAddress(e: Engine, b: Uint8Array, o: number, end: number): void {
-  const stop = Math.min(end, o + ((b[o + 1]! + 1) << 3));
+/**
+ * Options of a hop-by-hop or destination header; false when one does not fit. Mobile IPv6: the home address
+ * option names the real sender.
+ */
+function optionsFit(e: Engine, b: Uint8Array, o: number, end: number): boolean {
+  const limit = o + ((b[o + 1]! + 1) << 3);
   let at = o + 2;
-  while (at + 2 <= stop) {
+  while (at < limit) {
+    if (at >= end) return false;
     const kind = b[at]!;
     if (kind === 0) {
       at++;
       continue;
     }
+    if (at + 2 > end) return false;
     const length = b[at + 1]!;
-    if (kind === 201 && length === 16 && at + 18 <= stop && e.family === 6) {
+    // An option may run past its header, but not past the packet.
+    if (at + 2 + length > end) return false;
+    if (kind === HOME_ADDRESS && length === 16 && at + 18 <= end && e.family === 6 && e.errorDepth === 0)
       for (let i = 0; i < 4; i++) e.src[i] = i32be(b, at + 2 + (i << 2));
-      return;
-    }
     at += 2 + length;
   }
+  return true;
 }
 
 /** PIM registers carry the multicast packet they announce. */

@@ -10,12 +10,15 @@ import { ipProtocol } from './ip-protocol.ts';
 
 const MORE_FRAGMENTS = 0x2000;
 const DONT_FRAGMENT = 0x4000;
+const JUMBO_OPTION = 0xc2;
 
 export function ipv4(e: Engine, b: Uint8Array, o: number, end: number, wire: number): void {
   if (o >= end || ++e.depth > MAX_DEPTH) return;
   const first = b[o]!;
   if (first >> 4 === 6) {
+    // Announced as IPv4, but it is not: both are counted, as analysers do.
     ipv6(e, b, o, end, wire, false);
+    e.bits |= HAS.ip;
     return;
   }
   if ((e.bits & (HAS.ip | HAS.ipv6)) !== 0) e.bits |= HAS.tunnel;
@@ -25,6 +28,8 @@ export function ipv4(e: Engine, b: Uint8Array, o: number, end: number, wire: num
     e.bits |= HAS.malformed;
     return;
   }
+  const fragment = o + 8 > end ? 0 : u16be(b, o + 6);
+  if ((fragment & (MORE_FRAGMENTS | 0x1fff)) !== 0) e.bits |= HAS.fragment;
   if (o + 20 > end) return;
   let total = u16be(b, o + 2);
   // Length zero is segmentation offload seen from inside the host: the frame's own length counts.
@@ -33,7 +38,6 @@ export function ipv4(e: Engine, b: Uint8Array, o: number, end: number, wire: num
     e.bits |= HAS.malformed;
     return;
   }
-  const fragment = u16be(b, o + 6);
   const protocol = b[o + 9]!;
   e.family = 4;
   e.src[0] = i32be(b, o + 12);
@@ -46,7 +50,6 @@ export function ipv4(e: Engine, b: Uint8Array, o: number, end: number, wire: num
   const stop = Math.min(wire, o + total);
   const last = Math.min(end, stop);
   if ((fragment & (MORE_FRAGMENTS | 0x1fff)) !== 0) {
-    e.bits |= HAS.fragment;
     const offset = (fragment & 0x1fff) << 3;
     const more = (fragment & MORE_FRAGMENTS) !== 0;
     fragmentOf(e, b, payload, last, stop, o + total, protocol, offset, more, e.ipId);
@@ -85,7 +88,15 @@ export function fragmentOf(
 }
 
 export function ipv6(e: Engine, b: Uint8Array, o: number, end: number, wire: number, _strict: boolean): void {
-  if (o >= end || b[o]! >> 4 !== 6 || ++e.depth > MAX_DEPTH) return;
+  if (++e.depth > MAX_DEPTH) return;
+  if (o >= end) {
+    if (o < wire) e.bits |= HAS.ipv6;
+    return;
+  }
+  if (b[o]! >> 4 !== 6) {
+    e.bits |= HAS.ipv6 | HAS.malformed;
+    return;
+  }
   if ((e.bits & (HAS.ip | HAS.ipv6)) !== 0) e.bits |= HAS.tunnel;
   e.bits |= HAS.ipv6;
   if (o + 40 > end) return;
@@ -102,7 +113,7 @@ export function ipv6(e: Engine, b: Uint8Array, o: number, end: number, wire: num
   e.fragmented = false;
   const stop = Math.min(wire, o + 40 + length);
   // A jumbogram says length zero and its real length in a hop-by-hop option.
-  const jumbo = length === 0 && next === 0;
+  const jumbo = length === 0 && next === 0 && o + 43 <= end && b[o + 42] === JUMBO_OPTION;
   const limit = jumbo ? wire : stop;
   ipProtocol(e, b, o + 40, Math.min(end, limit), limit, next);
 }

@@ -9,7 +9,7 @@ import { mpls } from './mpls.ts';
 export function ppp(e: Engine, b: Uint8Array, start: number, end: number, wire: number): void {
   if (++e.depth > MAX_DEPTH || start >= end) return;
   let o = start;
-  if (b[o] === 0xff && o + 1 < end && b[o + 1] === 0x03) o += 2;
+  if (b[o] === 0xff) o += 2;
   pppProtocol(e, b, o, end, wire);
 }
 

@@ -4,7 +4,14 @@ import { HAS } from './bits.ts';
 import { ethernet, MAX_DEPTH } from './ethernet.ts';
 import { ipv4, ipv6 } from './ip.ts';
 
-const LABEL_WITH_MEANING = 16;
+/** Generic associated channel, and operation and maintenance: no packet follows these. */
+const CHANNEL_LABEL = 13;
+const ALERT_LABEL = 14;
+
+const KNOWN_TYPES: ReadonlySet<number> = new Set([
+  0x0800, 0x0806, 0x8035, 0x8100, 0x86dd, 0x8847, 0x8848, 0x8863, 0x8864, 0x88a8, 0x88cc, 0x8809, 0x8902,
+  0x88f7, 0x888e, 0x88e7, 0x9000, 0x9100, 0x8137, 0x6558,
+]);
 
 /** A stack of labels, then a payload whose kind nothing announces: the first nibble tells. */
 export function mpls(e: Engine, b: Uint8Array, start: number, end: number, wire: number): void {
@@ -12,60 +19,40 @@ export function mpls(e: Engine, b: Uint8Array, start: number, end: number, wire:
   let o = start;
   let label = 0;
   for (;;) {
-    if (o + 4 > end) {
-      e.bits |= HAS.mpls;
-      return;
-    }
+    if (o + 4 > end) return;
     e.bits |= HAS.mpls;
     label = (u16be(b, o) << 4) | (b[o + 2]! >> 4);
     const bottom = (b[o + 2]! & 1) !== 0;
     o += 4;
-    if (label === 13) {
-      // A channel header follows the generic associated channel label.
-      if (bottom) return;
-    }
-    if (label < LABEL_WITH_MEANING && label === 14 && bottom) return;
+    if (label === ALERT_LABEL || (label === CHANNEL_LABEL && bottom)) return;
     if (bottom) break;
   }
   if (o >= end) return;
   switch (b[o]! >> 4) {
     case 4:
       ipv4(e, b, o, end, wire);
-      return;
+      break;
     case 6:
       ipv6(e, b, o, end, wire, false);
-      return;
-    case 1:
-      return;
-    case 0:
-      pseudowireWithControlWord(e, b, o, end, wire);
-      return;
+      break;
+    case 1: // associated channel
+      break;
     default:
       pseudowire(e, b, o, end, wire);
-      return;
   }
 }
 
-/** An Ethernet pseudowire behind a control word, if what follows looks like Ethernet. */
-function pseudowireWithControlWord(e: Engine, b: Uint8Array, o: number, end: number, wire: number): void {
-  if (looksLikeEthernet(b, o + 4, end)) {
-    e.note('mpls pseudowire');
-    ethernet(e, b, o + 4, end, wire);
-    return;
-  }
-  if (looksLikeEthernet(b, o, end)) ethernet(e, b, o, end, wire);
-}
-
+/** An Ethernet pseudowire. Nothing says whether a control word comes first: plain Ethernet is recognised. */
 function pseudowire(e: Engine, b: Uint8Array, o: number, end: number, wire: number): void {
-  if (!looksLikeEthernet(b, o, end)) return;
   e.note('mpls pseudowire');
-  ethernet(e, b, o, end, wire);
+  const controlWord = b[o]! >> 4 === 0 && !looksLikeEthernet(b, o, end);
+  ethernet(e, b, controlWord ? o + 4 : o, end, wire);
 }
 
-/** Addresses that make sense and a type or length that does. */
+/** Two addresses from registered ranges and a type that exists: a control word hardly ever looks like that. */
 function looksLikeEthernet(b: Uint8Array, o: number, end: number): boolean {
   if (o + 14 > end) return false;
+  if ((b[o]! & 2) !== 0 || (b[o + 6]! & 2) !== 0) return false;
   const type = u16be(b, o + 12);
-  if (type <= 1500) return end - (o + 14) >= type;
-  return type >= 0x0600;
+  return type <= 1500 || KNOWN_TYPES.has(type);
 }

@@ -5,7 +5,7 @@
 import type { Engine } from '../engine.ts';
 import { dhcp } from './dhcp.ts';
 import { dnsMessage, looksLikeDns } from './dns.ts';
-import { OTHER_UDP_PORTS } from './ports.ts';
+import { CLAIMED_UDP_PORTS } from './ports.ts';
 import {
   ayiya,
   capwapData,
@@ -29,7 +29,7 @@ const llmnr: Decoder = (e, b, o, end, wire) => dnsMessage(e, b, o, end, wire, 'l
 const nothing: Decoder = () => undefined;
 
 const BY_PORT: (Decoder | undefined)[] = new Array(65_536).fill(undefined);
-for (const port of OTHER_UDP_PORTS) BY_PORT[port] = nothing;
+for (const port of CLAIMED_UDP_PORTS) BY_PORT[port] = nothing;
 BY_PORT[53] = dns;
 BY_PORT[67] = dhcp;
 BY_PORT[68] = dhcp;

@@ -88,7 +88,12 @@ export function judge(
       const sinceNext = now - state.times[ownTimes + T.next]!;
       const firstRtt = state.stream[slot * STREAM_TIMES + S.first_rtt]!;
       const late = firstRtt === 0 ? LATE_WITHIN : firstRtt;
-      if (w[other + W.duplicate_acks]! >= 2 && otherAck === seq && sinceAck >= 0 && sinceAck < FAST_WITHIN)
+      if (
+        w[other + W.duplicate_acks]! >>> 0 >= 2 &&
+        otherAck === seq &&
+        sinceAck >= 0 &&
+        sinceAck < FAST_WITHIN
+      )
         verdict |= TCP_VERDICT.fast_retransmission;
       else if (
         sinceNext >= 0 &&
@@ -167,7 +172,7 @@ function fillsWindow(w: Int32Array, other: number, seq: number, length: number):
 function ackOfUnseen(w: Int32Array, other: number, ack: number): number {
   const contiguous = w[other + W.contiguous]!;
   if (contiguous === 0 || ((ack - contiguous) | 0) <= 0) return 0;
-  if (contiguous >>> 0 > w[other + W.next]! >>> 0) {
+  if (w[other + W.next]! !== contiguous) {
     w[other + W.contiguous] = w[other + W.next]!;
     return TCP_VERDICT.acked_unseen;
   }

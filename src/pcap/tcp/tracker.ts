@@ -133,10 +133,12 @@ export class TcpTracker {
       w[own + W.base] = s.seq;
       return TCP_VERDICT.ports_reused;
     }
-    if (s.seq !== w[own + W.base]) {
-      this.#close(slot);
-      this.#open(slot, e);
-    } else w[own + W.next] = w[own + W.contiguous]!;
+    if (s.seq === w[own + W.base]) {
+      w[own + W.next] = w[own + W.contiguous]!;
+      return 0;
+    }
+    this.#close(slot);
+    this.#open(slot, e);
     return TCP_VERDICT.ports_reused;
   }
 

@@ -50,6 +50,7 @@ export class UnackedPool {
     if (at < 0) return;
     const sorted = (w[row + W.marks]! & SIDE.unsorted) === 0;
     let kept = -1;
+    let match = Number.NaN;
     while (at >= 0) {
       const next = this.#links[at]!;
       const ahead = (this.#ends[at]! - ack) | 0;
@@ -58,7 +59,7 @@ export class UnackedPool {
         kept = at;
       } else {
         // The reference walks from the newest, so the oldest exact match is the one that stays.
-        if (ahead === 0 && this.rtt < 0) this.rtt = Math.max(0, now - this.#times[at]!);
+        if (ahead === 0 && Number.isNaN(match)) match = now - this.#times[at]!;
         if (kept < 0) w[row + W.oldest] = next;
         else this.#links[kept] = next;
         if (next < 0) w[row + W.newest] = kept;
@@ -68,6 +69,8 @@ export class UnackedPool {
       }
       at = next;
     }
+    // No time passed, or the clock stepped back: no round trip was measured.
+    if (match > 0) this.rtt = match;
   }
 
   /** Gives a side's list back. */

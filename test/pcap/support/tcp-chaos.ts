@@ -1,0 +1,73 @@
+/**
+ * Streams that nobody sends: sequence numbers, windows, flags and times drawn from small sets so that every rule
+ * of the analysis meets every other.
+ */
+import { ACK, type Bytes, type Captured, eth, FIN, ip4, PSH, RST, random, SYN, tcp, zeros } from './craft.ts';
+
+export function chaoticStreams(seed: number, packets: number): Captured[] {
+  const r = random(seed);
+  const frames: Captured[] = [];
+  let time = 1_600_000_000_000_000;
+  const sides = [0, 1, 2].map(() => ({
+    a: { next: r.pick([1000, 0, 0xffff_ff00, 5]), acked: 0 },
+    b: { next: r.pick([9000, 1, 0xffff_fff0, 7]), acked: 0 },
+  }));
+  for (let i = 0; i < packets; i++) {
+    const stream = r.int(sides.length);
+    const forward = r.int(2) === 0;
+    const own = forward ? sides[stream]!.a : sides[stream]!.b;
+    const other = forward ? sides[stream]!.b : sides[stream]!.a;
+    const length = r.pick([0, 0, 0, 1, 1, 2, 10, 10, 100]);
+    const jump = r.pick([0, 0, 0, 0, 0, 0, -1, -1, -2, -10, -10, -100, 1, 10, 100]);
+    const seq = (own.next + jump) >>> 0;
+    const ack = (other.next + r.pick([0, 0, 0, 0, -10, -1, 1, 10, -100, 100])) >>> 0;
+    const flags = r.pick([
+      ACK,
+      ACK,
+      ACK,
+      ACK,
+      ACK,
+      ACK,
+      ACK | PSH,
+      ACK | FIN,
+      ACK | RST,
+      RST,
+      SYN,
+      SYN | ACK,
+      0,
+      FIN,
+    ]);
+    const window = r.pick([1000, 1000, 1000, 1000, 0, 0, 10, 100, 65535, 2000]);
+    const options =
+      (flags & SYN) !== 0
+        ? r.pick([[], [2, 4, 5, 180], [3, 3, 2], [2, 4, 5, 180, 1, 3, 3, 7], [3, 3, 0]])
+        : [];
+    // Acks often repeat exactly: that is what most rules are about.
+    const useAck = r.int(3) === 0 ? ack : other.next >>> 0;
+    time += r.pick([0, 1, 100, 1000, 2900, 3000, 3100, 10_000, 19_999, 20_000, 20_001, 200_000, 1_000_000]);
+    if (r.int(200) === 0) time -= 500_000;
+    const segment = tcp({
+      src: forward ? 1000 + stream : 80,
+      dst: forward ? 80 : 1000 + stream,
+      seq,
+      ack: useAck,
+      flags,
+      window,
+      options,
+      payload: zeros(length),
+    });
+    const packet = ip4(6, segment, forward ? {} : { src: [10, 0, 0, 2], dst: [10, 0, 0, 1] });
+    frames.push(stamped(eth(0x0800, packet), time));
+    const end = (seq + length + ((flags & (SYN | FIN)) !== 0 ? 1 : 0)) >>> 0;
+    if (((end - own.next) | 0) > 0 || r.int(40) === 0) own.next = end;
+  }
+  return frames;
+}
+
+export function stamped(data: Bytes, microseconds: number): Captured {
+  return {
+    data,
+    seconds: Math.floor(microseconds / 1e6),
+    nanoseconds: (microseconds % 1e6) * 1000,
+  };
+}
