@@ -87,9 +87,13 @@ const ruleAddress = z.string('write an address, a prefix, "*" or a service tag')
   });
 });
 
-/** A value or a list of them; an empty list would mean nothing, so it is refused. */
+/** A value or a list of them (which it becomes); an empty list would mean nothing, so it is refused. */
 function oneOrMore<T extends z.ZodType>(item: T) {
-  return z.union([item, z.array(item).min(1, 'write at least one value').max(4000)]);
+  const many = z.array(item).min(1, 'write at least one value').max(4000);
+  return z.preprocess(
+    (value) => (Array.isArray(value) || value === undefined || value === null ? value : [value]),
+    many,
+  );
 }
 
 function list<T extends z.ZodType>(item: T) {
