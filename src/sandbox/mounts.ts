@@ -9,7 +9,9 @@ import type { Profile } from './types.ts';
  *    wins over the host's masks, and the strictest of the caller's wishes wins.
  * M3 A writable or read-only path that goes through a symlink is refused: whoever can swap the link could
  *    choose what gets bound.
- * M4 The root, and the kernel's own file systems, are never writable.
+ * M4 Folders between a writable one and something protected inside it are mounts of their own: a mount cannot be
+ *    renamed, so what is protected cannot be moved away and something else put in its place.
+ * M5 The root, and the kernel's own file systems, are never writable.
  */
 export type Access = 'writable' | 'readonly' | 'masked';
 export interface Mount {
@@ -74,6 +76,8 @@ export function planMounts(wanted: Wanted, look: Look): MountPlan {
     if (covering.path === needed.real) continue;
     byPath.set(needed.real, { path: needed.real, access: 'readonly', file: needed.file, from: 'host' });
   }
+  for (const mount of [...byPath.values()])
+    for (const held of between(mount, byPath, look)) byPath.set(held.path, held);
   const mounts = [...byPath.values()].sort((a, b) => depth(a.path) - depth(b.path) || order(a.path, b.path));
   return { ok: true, mounts, cwd: cwd.real };
 }
@@ -91,7 +95,7 @@ function wish(
     if (access !== 'masked') return { reason: `${path}: ${access} path does not exist` };
     // Nothing to hide, but inside a writable folder the child could put something there for us to trust.
     const reachable = writable.some((parent) => isWithin(plain, join(parent)));
-    return reachable ? { path: plain, access, file: false, from: 'caller' } : undefined;
+    return reachable ? { path: firstMissing(plain, look), access, file: false, from: 'caller' } : undefined;
   }
   if (access !== 'masked' && seen.real !== plain)
     return { reason: `${path}: goes through a symlink; name the real path ${seen.real}` };
@@ -102,6 +106,25 @@ function wish(
     return { reason: `${path}: can never be writable` };
   if (access === 'masked' && seen.real === '/') return { reason: '/: cannot be masked' };
   return { path: seen.real, access, file: seen.file, from: 'caller' };
+}
+
+/** The topmost part of a path that is not there. bubblewrap makes it, as an empty folder, to mount on. */
+function firstMissing(path: string, look: Look): string {
+  let missing = path;
+  while (dirname(missing) !== missing && !look(dirname(missing))) missing = dirname(missing);
+  return missing;
+}
+
+/** Folders above a protected path that the child could rename (M4). */
+function between(mount: Mount, byPath: ReadonlyMap<string, Mount>, look: Look): readonly Mount[] {
+  if (mount.access === 'writable') return [];
+  const held: Mount[] = [];
+  for (let path = dirname(mount.path); path !== dirname(path); path = dirname(path)) {
+    if (byPath.has(path)) break;
+    if (effective([...byPath.values()], path)?.access !== 'writable') break;
+    if (look(path)?.real === path) held.push({ path, access: 'writable', file: false, from: 'host' });
+  }
+  return held;
 }
 
 /** The program's place keeps its own name (programs act by it) in a folder without symlinks. */

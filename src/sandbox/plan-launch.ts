@@ -5,7 +5,7 @@ import { bubblewrapAvailable, hostMasks, lookOnDisk } from './host.ts';
 import { limitPrefix, taskLimit } from './limits.ts';
 import { planMounts } from './mounts.ts';
 import { openProcessCgroup, type ProcessCgroup } from './process-cgroup.ts';
-import { newMark, RUN_MARK } from './process-tree.ts';
+import { markValue, newMark, RUN_MARK } from './process-tree.ts';
 import { lookUpProgram } from './resolve-program.ts';
 import type { NotStarted, RunSpec } from './types.ts';
 
@@ -52,7 +52,7 @@ export async function planLaunch(
 
   if (profile.kind === 'none') {
     // The mark lets the clean-up find descendants that left the process group.
-    const env = { ...spec.env, [RUN_MARK]: mark };
+    const env = { ...spec.env, [RUN_MARK]: markValue(mark) };
     const [file, ...before] = prefix;
     if (file === undefined)
       return { ok: true, file: program.path, args: rest, argv0: word, env, cwd: spec.cwd, contained: false };

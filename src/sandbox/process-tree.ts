@@ -10,6 +10,7 @@ import { readdirSync, readFileSync } from 'node:fs';
  *    environment. Only the bubblewrap profile contains that one.
  */
 export const RUN_MARK = 'WRIT_RUN';
+const MOST_CARRIED = 16;
 
 export function newMark(): string {
   return randomBytes(12).toString('hex');
@@ -86,13 +87,22 @@ export function descendants(root: number): readonly number[] {
   return found;
 }
 
+/**
+ * The value of the mark for a child. One of ours that was itself started by us passes on the marks it carries,
+ * so that the outer run still finds what the inner one started.
+ */
+export function markValue(mark: string): string {
+  const carried = process.env[RUN_MARK]?.split(',') ?? [];
+  return [...carried.filter((m) => /^[0-9a-f]{1,64}$/.test(m)).slice(-MOST_CARRIED), mark].join(',');
+}
+
 /** Processes that carry the mark of this run, wherever they have gone. */
 export function marked(mark: string, leader: number, runMs: number): readonly number[] {
-  const wanted = `${RUN_MARK}=${mark}`;
   return candidates(leader, runMs).filter((pid) => {
     if (pid === process.pid) return false;
-    const environ = read(`/proc/${pid}/environ`);
-    return environ?.split('\0').includes(wanted) === true && isAlive(pid);
+    const environ = read(`/proc/${pid}/environ`)?.split('\0');
+    const marks = environ?.find((entry) => entry.startsWith(`${RUN_MARK}=`))?.slice(RUN_MARK.length + 1);
+    return marks?.split(',').includes(mark) === true && isAlive(pid);
   });
 }
 

@@ -192,6 +192,24 @@ describe('which paths a child sees', () => {
     expect(brief(mountsOf({ masked: ['/w/keys'] }))).not.toContain('masked /w/keys');
   });
 
+  it('[SBX-26] folders on the way to something protected are mounts too, so that they cannot be renamed', () => {
+    disk['/w/a'] = {};
+    disk['/w/a/b'] = {};
+    disk['/w/a/b/keys'] = {};
+    expect(brief(mountsOf({ writable: ['/w'], masked: ['/w/a/b/keys'] }))).toEqual([
+      'masked /run',
+      'masked /tmp',
+      'writable /w',
+      'masked /etc/shadow',
+      'writable /w/a',
+      'writable /w/a/b',
+      'masked /w/a/b/keys',
+    ]);
+    expect(brief(mountsOf({ writable: ['/w'], readonly: ['/w/a/b'] }))).toContain('writable /w/a');
+    expect(brief(mountsOf({ masked: ['/w/a/b/keys'] }))).not.toContain('writable /w/a');
+    expect(brief(mountsOf({ writable: ['/w'], masked: ['/w/no/such/keys'] }))).toContain('masked /w/no');
+  });
+
   it('a missing folder is told', () => {
     expect(plan({}, '/gone')).toEqual({ ok: false, reason: '/gone: no such folder' });
     expect(plan({}, '/etc/shadow')).toMatchObject({ ok: false });

@@ -242,6 +242,19 @@ describe.skipIf(!state.available)('escapes from bubblewrap', () => {
     expect(existsSync(join(hidden, 'b'))).toBe(false);
   });
 
+  it('[SBX-26] what is protected cannot be moved away and replaced', async () => {
+    const deep = join(inside, 'a', 'b', 'keys');
+    mkdirSync(deep, { recursive: true });
+    writeFileSync(join(deep, 'key'), 'real');
+    const seen = await script(
+      `mv a aa && mkdir -p ${deep} && echo forged > ${deep}/key; mv a/b a/bb && mkdir -p ${deep} && echo forged > ${deep}/key;
+       mv ${inside} ${inside}x; rm -rf a; ln -s /etc a; echo done`,
+      shut({ masked: [hidden, deep] }),
+    );
+    expect(seen.stdout).toBe('done\n');
+    expect(readFileSync(join(deep, 'key'), 'utf8')).toBe('real');
+  });
+
   it('[SBX-26] credentials of this machine are out of sight', async () => {
     const seen = await script(
       'cat /etc/shadow /etc/gshadow /etc/ssh/ssh_host_*_key; find /run /var/tmp ~/.ssh ~/.azure ~/.aws -mindepth 1 2>/dev/null; echo done',

@@ -1,7 +1,9 @@
+import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
+import { marked } from '../../src/sandbox/process-tree.ts';
 import { isRunning, runs, script, workbench } from './bench-of-one.ts';
 
 const bench = workbench();
@@ -177,6 +179,17 @@ describe('run: nothing outlives it', () => {
     expect(seen.exitCode).toBe(0);
     await delay(50);
     expect(isRunning(Number(bench.read('daemon.pid')))).toBe(false);
+  });
+
+  it('[SBX-10] what a program of ours starts in turn still carries the outer mark', async () => {
+    process.env.WRIT_RUN = 'abc123,not a mark,def';
+    const seen = await script('echo $WRIT_RUN; exec sleep 0.01');
+    delete process.env.WRIT_RUN;
+    expect(seen.stdout).toMatch(/^abc123,def,[0-9a-f]{24}\n$/);
+    const sleeper = spawn('sleep', ['60'], { env: { PATH: '/usr/bin:/bin', WRIT_RUN: 'abc123,def' } });
+    expect(marked('abc123', 1, 10_000)).toEqual([sleeper.pid]);
+    expect(marked('abc', 1, 10_000)).toEqual([]);
+    sleeper.kill('SIGKILL');
   });
 
   it('[SBX-10] a daemon that keeps our pipes and has no mark does not keep us waiting', async () => {
