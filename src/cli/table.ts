@@ -44,6 +44,21 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('./commands/completion.ts'),
   },
   {
+    name: 'shell',
+    summary: 'run a command through the Safe-Exec Shell, or say how it would be judged',
+    load: () => import('./commands/shell.ts'),
+  },
+  {
+    name: 'redact',
+    summary: 'replace the secrets in what comes from stdin',
+    load: () => import('./commands/redact.ts'),
+  },
+  {
+    name: 'why',
+    summary: 'which rule decided about a command, and what would change it',
+    load: () => import('./commands/why.ts'),
+  },
+  {
     name: 'pcap',
     summary: 'what a packet capture says: analysis, reports, plain counters',
     load: () => import('./commands/pcap.ts'),

@@ -1,3 +1,4 @@
+export { decodeBytes, encodeBytes, unfinished } from './bytes.ts';
 export { type JsonRedaction, redactJson } from './json.ts';
 export { redact } from './redact.ts';
 export { type RedactionStream, redactionStream } from './stream.ts';

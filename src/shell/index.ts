@@ -1,7 +1,8 @@
 /**
  * The Safe-Exec Shell: classify → gate → execute → process → record.
- * `shell.ts` is the road of one command; `audit.ts` its record; `process/` what becomes of output.
+ * `road.ts` is the road of one command; `gate/` the question; `process/` what becomes of output; `audit.ts` its record.
  */
+export { classify } from './classify/index.ts';
 export { alertBox, displayWidth, wrapDisplay } from './gate/box.ts';
 export { terminalApprover } from './gate/terminal.ts';
 export { readShellAudit, type ShellAuditRecord } from './read.ts';
@@ -16,3 +17,4 @@ export type {
   ShellRequest,
   ShellResponse,
 } from './types.ts';
+export { type Explanation, explain } from './why.ts';
