@@ -212,6 +212,22 @@ describe('the verifier', () => {
     expect((await verify(path)).status).toBe('tampered');
   });
 
+  it('[LED-15] names and texts that look like the chain do not confuse it', async () => {
+    const path = join(tempDir(), 'j.jsonl');
+    const fake = `","prev_hash":"${'a'.repeat(64)}","sequence":9,"`;
+    const entries = [
+      { 'a"prev_hash': 'b'.repeat(64), 'a"sequence': 7 },
+      { [`x${fake}`]: fake, text: fake },
+      { prev_hashes: 'c'.repeat(64), xprev_hash: 'd'.repeat(64), 'sequence"': 1 },
+      { detail: { prev_hash: 'e'.repeat(64), sequence: 3 } },
+      { list: ['prev_hash', 'sequence', '{'] },
+      { '{"prev_hash': 'f'.repeat(64), ',"sequence': 5 },
+      {},
+    ];
+    await writeJournal(path, entries, { signer });
+    expect(await verify(path)).toMatchObject({ status: 'intact', records: entries.length });
+  });
+
   it('[LED-15] a torn last line is incomplete; an empty signed journal is intact', async () => {
     const path = join(tempDir(), 'j.jsonl');
     await writeJournal(path, [], { signer });

@@ -159,7 +159,7 @@ function checkLine(view: Buffer, from: number, end: number, sequence: number, be
   const found = digest('sha256', view.subarray(from, comma + 1), 'hex');
   view[comma] = COMMA;
   if (found !== claimed) return wrong(view, from, end, 'its hash is not that of its bytes');
-  const record = parse(view, from, end);
+  const record = linkOfFlat(view, from, end) ?? parse(view, from, end);
   if (!record) return wrong(view, from, end, 'not a JSON object');
   if (record.sequence === sequence && record.prev_hash === before) return { ok: true, hash: found };
   const what =
@@ -184,6 +184,38 @@ function hasTrailer(view: Buffer, comma: number, end: number): boolean {
     view[end - 2] === QUOTE &&
     view[end - 1] === CLOSE
   );
+}
+
+// Searched for without the quotation mark in front, which is the commonest character of all.
+const PREV_HASH = Buffer.from('prev_hash":"');
+const SEQUENCE = Buffer.from('sequence":');
+const OPEN = 0x7b;
+
+/**
+ * The two members of a record without inner objects, found by their names: inside strings quotation marks are
+ * escaped, so in such a line the names stand nowhere else. Null when it is not so simple. Whether the line is
+ * JSON at all need not be asked: its bytes are what was hashed, and only what was signed for is believed.
+ */
+function linkOfFlat(view: Buffer, from: number, end: number): { sequence: number; prev_hash: string } | null {
+  const inner = view.indexOf(OPEN, from + 1);
+  if (inner !== -1 && inner < end) return null;
+  const before = view.indexOf(PREV_HASH, from) + PREV_HASH.length;
+  const after = before + 64;
+  if (before < from + PREV_HASH.length || after >= end || view[after] !== QUOTE) return null;
+  if (!isKey(view, before - PREV_HASH.length)) return null;
+  // Keys are sorted: the sequence follows.
+  let at = view.indexOf(SEQUENCE, after) + SEQUENCE.length;
+  if (at < after || at >= end || !isKey(view, at - SEQUENCE.length)) return null;
+  let sequence = 0;
+  for (let digit = view[at]! - 48; digit >= 0 && digit <= 9; digit = view[++at]! - 48)
+    sequence = sequence * 10 + digit;
+  if (view[at] !== COMMA || !Number.isSafeInteger(sequence)) return null;
+  return { sequence, prev_hash: view.toString('latin1', before, after) };
+}
+
+/** A name begins behind a quotation mark that is not escaped. */
+function isKey(view: Buffer, at: number): boolean {
+  return view[at - 1] === QUOTE && (view[at - 2] === COMMA || view[at - 2] === OPEN);
 }
 
 /** Bytes above 0x7f stand inside strings only, so Latin-1 is enough, and quicker, to find two members. */
