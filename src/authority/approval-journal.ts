@@ -43,7 +43,15 @@ export function approvalJournal(options: {
         { lockWaitMs: WAIT_FOR_LOCK_MS },
       );
     }
-    await open.append(entry);
+    const journal = open;
+    try {
+      await journal.append(entry);
+    } catch (error) {
+      // A journal that failed once takes nothing more; the next record gets a fresh start.
+      open = undefined;
+      await journal.close().catch(() => {});
+      throw error;
+    }
   };
 
   return {

@@ -47,14 +47,15 @@ const MAX_TEXT = 8000;
 export function openApprovalQueue(options: ApprovalQueueOptions): DurableApprovalQueue {
   const { clock, ids, record } = options;
   const db = openDatabase(options.database, APPROVALS_MIGRATIONS);
-  /** The write lock first, so nothing read inside is stale. */
-  const immediately = <T>(work: () => T): T => {
+  const guarded = <T>(work: () => T): T => {
     try {
-      return transaction(db, work);
+      return work();
     } catch (error) {
       throw databaseError(options.database, error);
     }
   };
+  /** The write lock first, so nothing read inside is stale. */
+  const immediately = <T>(work: () => T): T => guarded(() => transaction(db, work));
   const note = async (type: string, detail: { readonly [key: string]: string | boolean | null }) => {
     await record?.append({ type, ...detail });
   };
@@ -68,7 +69,7 @@ export function openApprovalQueue(options: ApprovalQueueOptions): DurableApprova
     who: string | null,
   ): Promise<Refusal & { ok: false }> => {
     await note('approval.refused', {
-      approval_id: id.slice(0, 200),
+      approval_id: id.slice(0, 200).toWellFormed(),
       check: refusal.check,
       message: refusal.message,
       approver: who,
@@ -79,13 +80,14 @@ export function openApprovalQueue(options: ApprovalQueueOptions): DurableApprova
   return {
     list: (filter) => {
       const now = clock.now();
-      const rows = db.prepare('SELECT * FROM approvals ORDER BY created_at, approval_id').all().map(readRow);
+      const all = 'SELECT * FROM approvals ORDER BY created_at, approval_id';
+      const rows = guarded(() => db.prepare(all).all()).map(readRow);
       const wanted = (status: ApprovalStatus) => filter?.status === undefined || filter.status === status;
       return rows.map((row) => toRecord(row, now)).filter(({ status }) => wanted(status));
     },
 
     get: (id) => {
-      const row = find(id);
+      const row = guarded(() => find(id));
       return row && toRecord(row, clock.now());
     },
 

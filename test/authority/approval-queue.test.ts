@@ -184,6 +184,7 @@ describe('an answer', () => {
     expect(await check('appr_9999')).toBe('unknown');
     expect(await check("x' OR 1=1 --")).toBe('malformed');
     expect(await check('a'.repeat(5000))).toBe('malformed');
+    expect(await check('\ud800')).toBe('malformed');
     const answered = await d.parked();
     expect([await check(answered), await check(answered)]).toEqual(['ok', 'answered']);
     await d.authority.redeem(answered, request());
@@ -196,6 +197,7 @@ describe('an answer', () => {
     expect(await check(late)).toBe('expired');
     expect(d.records.filter((r) => r.type === 'approval.refused').map((r) => r.check)).toEqual([
       'unknown',
+      'malformed',
       'malformed',
       'malformed',
       'answered',

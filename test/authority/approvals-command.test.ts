@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -177,6 +177,14 @@ describe('writ approvals', () => {
     writeFileSync(join(project, 'writ.yaml'), 'user:\n  al: { roles: [dev] }\n');
     expect((await writ('approvals', 'list')).code).toBe(2);
     rmSync(join(project, 'writ.yaml'));
+  });
+
+  it('a state folder that others can write is refused', async () => {
+    chmodSync(stateDir, 0o777);
+    const { code, stderr } = await writ('approvals', 'list');
+    chmodSync(stateDir, 0o700);
+    expect(code).toBe(2);
+    expect(stderr).toContain('chmod go-w');
   });
 
   it('[AUT-24] everything that happened, refusals included, is in the ledger and verifies', async () => {
