@@ -1,3 +1,4 @@
+import type { Complaint } from './complaint.ts';
 import type { Finding } from './finding.ts';
 import { az, type Inventory, type ResourceRef, rows, type Vm, vmAt } from './inventory.ts';
 import type { Notebook } from './notebook.ts';
@@ -25,8 +26,9 @@ export function checkName(
   inventory: Inventory,
   host: string,
   clients: readonly Vm[],
-  expected: readonly Vm[],
+  complaint: Complaint,
 ): NameResult {
+  const expected = unlinked(host, complaint);
   const zones = notebook.ask(ZONES, `Find the private zone that should answer for ${host}.`);
   if (zones.kind !== 'ok') return { findings: [], address: null, cleared: [] };
   const zone = rows(zones)
@@ -133,6 +135,23 @@ export function checkName(
     address,
     cleared: [zones.auditId, records.auditId, ...(links?.kind === 'ok' ? [links.auditId] : [])],
   };
+}
+
+/** Machines the text names that no other host name stands for: one of them is meant by this name. */
+function unlinked(host: string, complaint: Complaint): readonly Vm[] {
+  const clients = complaint.hosts.flatMap((h) => h.clients);
+  const candidates = complaint.mentioned.filter((vm) => !clients.includes(vm));
+  const alike = candidates.filter((vm) => likeness(host, vm.name) > 0);
+  return alike.length > 0 ? alike : candidates;
+}
+
+/** How many parts of a host's first label stand in a machine's name. */
+function likeness(host: string, name: string): number {
+  const parts = (host.split('.')[0] ?? '')
+    .toLowerCase()
+    .split(/[-_]/)
+    .filter((p) => p.length > 1);
+  return parts.filter((p) => name.toLowerCase().includes(p)).length;
 }
 
 /** A record is wrong when it leads to nobody, or to another machine than the one that is meant. */

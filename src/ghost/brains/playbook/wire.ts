@@ -23,6 +23,7 @@ export interface WireResult {
   readonly findings: readonly Finding[];
   readonly open: readonly OpenPoint[];
   readonly observations: readonly string[];
+  readonly cleared: readonly string[];
 }
 
 const LOSS_PCT = 1;
@@ -45,6 +46,7 @@ export function checkWire(
       findings: [],
       open: [{ what: 'the wire', why: 'there is no storage account for a capture' }],
       observations: [],
+      cleared: [],
     };
   notebook.say(
     'Small packets travel well. A capture at the server shows how the conversations themselves go.',
@@ -57,15 +59,21 @@ export function checkWire(
     `How ${client.name} and ${server.name} talk on port ${wire.flow.port ?? 'any'}.`,
   );
   if (typeof view === 'string')
-    return { findings: [], open: [{ what: `the wire at ${server.name}`, why: view }], observations: [] };
+    return {
+      findings: [],
+      open: [{ what: `the wire at ${server.name}`, why: view }],
+      observations: [],
+      cleared: [],
+    };
   const sums = streamsBetween(view, client.ip, server.ip);
   const kind = captureFault(sums, wire);
-  if (kind === undefined) return { findings: [], open: [], observations: [] };
+  if (kind === undefined) return { findings: [], open: [], observations: [], cleared: [] };
   const evidence = [view.auditId, ...(wire.inside.serverGuest ? [wire.inside.serverGuest.auditId] : [])];
   return {
     findings: [finding(kind, server, wire, evidence, describeSums(sums))],
     open: [],
     observations: [],
+    cleared: [],
   };
 }
 
@@ -93,6 +101,7 @@ function atLink(notebook: Notebook, inventory: Inventory, wire: WireCase, kind: 
       observations: [
         `Without a third machine the link of ${client.name} cannot be told from that of ${server.name}.`,
       ],
+      cleared: [],
     };
   const targets = [client.ip, server.ip];
   const guest = askGuest(notebook, third, {
@@ -105,6 +114,7 @@ function atLink(notebook: Notebook, inventory: Inventory, wire: WireCase, kind: 
       findings: [],
       open: [{ what: `which of the links of ${client.name} and ${server.name} it is`, why: guest }],
       observations: [],
+      cleared: [],
     };
   const bad = (ip: string) =>
     pingFault(guest.pings.get(`ping ${ip}`), guest.pings.get(`large ${ip}`)) !== undefined;
@@ -118,6 +128,7 @@ function atLink(notebook: Notebook, inventory: Inventory, wire: WireCase, kind: 
     findings: [finding(kind, culprit, wire, [...evidence, guest.auditId], '')],
     open: [],
     observations: [],
+    cleared: [],
   };
 }
 
