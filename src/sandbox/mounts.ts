@@ -76,6 +76,14 @@ export function planMounts(wanted: Wanted, look: Look): MountPlan {
     if (covering.path === needed.real) continue;
     byPath.set(needed.real, { path: needed.real, access: 'readonly', file: needed.file, from: 'host' });
   }
+  // What the host hides inside something hidden needs no mount of its own.
+  for (const { path, access, from } of [...byPath.values()])
+    if (
+      access === 'masked' &&
+      from === 'host' &&
+      effective([...byPath.values()], dirname(path))?.access === 'masked'
+    )
+      byPath.delete(path);
   for (const mount of [...byPath.values()])
     for (const held of between(mount, byPath, look)) byPath.set(held.path, held);
   const mounts = [...byPath.values()].sort((a, b) => depth(a.path) - depth(b.path) || order(a.path, b.path));

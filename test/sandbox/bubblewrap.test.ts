@@ -210,6 +210,23 @@ describe('which paths a child sees', () => {
     expect(brief(mountsOf({ writable: ['/w'], masked: ['/w/no/such/keys'] }))).toContain('masked /w/no');
   });
 
+  it('what the host hides in a hidden folder needs no mount, unless the caller opened that folder', () => {
+    disk['/run/user'] = {};
+    disk['/run/user/bus'] = { file: true };
+    const sockets = [...HOST, '/run/user/bus'];
+    const planned = (profile: Partial<BubblewrapProfile>) =>
+      planMounts(
+        { profile: { ...none, ...profile }, cwd: '/w', program: '/usr/bin/env', hostMasks: sockets },
+        look,
+      );
+    expect(planned({})).toMatchObject({
+      mounts: expect.not.arrayContaining([expect.objectContaining({ path: '/run/user/bus' })]),
+    });
+    expect(planned({ writable: ['/run/user'] })).toMatchObject({
+      mounts: expect.arrayContaining([expect.objectContaining({ path: '/run/user/bus', access: 'masked' })]),
+    });
+  });
+
   it('a missing folder is told', () => {
     expect(plan({}, '/gone')).toEqual({ ok: false, reason: '/gone: no such folder' });
     expect(plan({}, '/etc/shadow')).toMatchObject({ ok: false });
