@@ -10,6 +10,7 @@
 import { HAS } from './decode/bits.ts';
 import { link } from './decode/link.ts';
 import { Fragments } from './decode/reassembly.ts';
+import { WlanFragments } from './decode/wlan-fragments.ts';
 import { AppNotes } from './facts/app-notes.ts';
 import { ArpCollector } from './facts/arp-facts.ts';
 import { DnsCollector } from './facts/dns-facts.ts';
@@ -29,6 +30,7 @@ export class Engine implements FrameSink, Endpoints {
   readonly tcp: TcpTracker;
   readonly udp = new UdpTracker();
   readonly fragments = new Fragments();
+  readonly wlanFragments = new WlanFragments();
   readonly arp = new ArpCollector();
   readonly icmp = new IcmpCollector();
   readonly dns = new DnsCollector();

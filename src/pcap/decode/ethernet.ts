@@ -3,7 +3,7 @@
  * starts, where the captured bytes end and where the packet really ended (`end` ≤ `wire` when it was cut).
  */
 import type { Engine } from '../engine.ts';
-import { i32be, u16be } from '../read/bytes.ts';
+import { u16be } from '../read/bytes.ts';
 import { arp } from './arp.ts';
 import { HAS } from './bits.ts';
 import { ipv4, ipv6 } from './ip.ts';
@@ -19,6 +19,7 @@ import {
   vntag,
 } from './link-tunnels.ts';
 import { mpls } from './mpls.ts';
+import { nlpid } from './wan.ts';
 import { wlan } from './wlan.ts';
 import { sixlowpan } from './wpan.ts';
 
@@ -146,7 +147,7 @@ function vlan(e: Engine, b: Uint8Array, o: number, end: number, wire: number, cu
 }
 
 /** IEEE 802.2. Only unnumbered information carries what is analysed here. */
-export function llc(e: Engine, b: Uint8Array, o: number, end: number, wire: number): void {
+export function llc(e: Engine, b: Uint8Array, o: number, end: number, wire: number, padding = 0): void {
   if (o + 3 > end || ++e.depth > MAX_DEPTH) return;
   const dsap = b[o]!;
   const ssap = b[o + 1]!;
@@ -155,24 +156,24 @@ export function llc(e: Engine, b: Uint8Array, o: number, end: number, wire: numb
   const unnumbered = (control & 3) === 3;
   if (unnumbered ? (control & 0xef) !== 3 : (control & 1) !== 0) return;
   const next = o + (unnumbered ? 3 : 4);
-  if (dsap === 0xaa && (ssap & 0xfe) === 0xaa) snap(e, b, next, end, wire);
+  if (dsap === 0xaa && (ssap & 0xfe) === 0xaa) snap(e, b, next, end, wire, padding);
   else if (dsap === 0x06) ipv4(e, b, next, end, wire);
+  else if (dsap === 0xfe && next < end) nlpid(e, b, next, end, wire);
 }
 
-export function snap(e: Engine, b: Uint8Array, o: number, end: number, wire: number): void {
+/** `padding` is what a medium puts before bridged frames. */
+export function snap(e: Engine, b: Uint8Array, o: number, end: number, wire: number, padding = 0): void {
   if (o + 5 > end) return;
-  const organisation = (i32be(b, o) >>> 8) & 0xffffff;
+  const organisation = (b[o]! << 16) | (b[o + 1]! << 8) | b[o + 2]!;
   const type = u16be(b, o + 3);
-  const next = o + 5;
   switch (organisation) {
     case 0x000000: // encapsulated Ethernet
     case 0x0000f8: // its bridged cousin at Cisco
-      ethertype(e, b, next, end, wire, type);
-      return;
-    case 0x0080c2: // bridged frames
-      if (type === 1 || type === 7) ethernet(e, b, type === 1 ? next + 0 : next, end, wire);
-      return;
+      ethertype(e, b, o + 5, end, wire, type);
+      break;
+    case 0x0080c2: // bridged frames, with or without their check sequence
+      if (type === 1 || type === 7) ethernet(e, b, o + 5 + padding, end, wire);
+      break;
     default:
-      return;
   }
 }

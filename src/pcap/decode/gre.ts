@@ -30,7 +30,7 @@ export function gre(e: Engine, b: Uint8Array, start: number, end: number, wire: 
   if ((flags & ROUTING) !== 0) o = skipRoutes(b, o, end);
   if (o > end || o < 0) return;
   if ((version === 1 && (flags & SEQUENCE) === 0) || o >= wire) return;
-  payload(e, b, o, end, wire, type, (flags & SEQUENCE) !== 0);
+  greCarried(e, b, o, end, wire, type, (flags & SEQUENCE) !== 0);
 }
 
 /** Source route entries: family, offset, length; an empty one ends the list. */
@@ -45,7 +45,8 @@ function skipRoutes(b: Uint8Array, start: number, end: number): number {
   return -1;
 }
 
-function payload(
+/** What a GRE protocol type announces. */
+export function greCarried(
   e: Engine,
   b: Uint8Array,
   o: number,

@@ -4,6 +4,7 @@ import { u16be, u16le, u32be, u32le } from '../read/bytes.ts';
 import { LINK } from '../read/link-types.ts';
 import { arp } from './arp.ts';
 import { ethernet, ethertype, llc } from './ethernet.ts';
+import { greCarried } from './gre.ts';
 import { ipv4, ipv6 } from './ip.ts';
 import { ppp, pppoeSession } from './link-tunnels.ts';
 import { chdlc, frameRelay } from './wan.ts';
@@ -26,14 +27,20 @@ export function link(e: Engine, b: Uint8Array, o: number, end: number, wire: num
       raw(e, b, o, end, wire);
       break;
     case LINK.ipv4:
-      ipv4(e, b, o, end, wire);
+    case LINK.atm_clip_16:
+    case LINK.atm_clip_18:
+    case LINK.atm_clip:
+    case LINK.atm_clip_106:
+      anyIp(e, b, o, end, wire);
       break;
     case LINK.ipv6:
       ipv6(e, b, o, end, wire, false);
       break;
     case LINK.null:
-    case LINK.loop:
       loopback(e, b, o, end, wire);
+      break;
+    case LINK.loop:
+      if (o + 4 <= end) family(e, b, o + 4, end, wire, u32be(b, o));
       break;
     case LINK.ieee80211:
       wlan(e, b, o, end, wire);
@@ -52,10 +59,8 @@ export function link(e: Engine, b: Uint8Array, o: number, end: number, wire: num
       break;
     case LINK.ppp:
     case LINK.ppp_hdlc:
-      ppp(e, b, o, end, wire);
-      break;
     case LINK.ppp_with_dir:
-      ppp(e, b, o + 1, end, wire);
+      serial(e, b, o, end, wire);
       break;
     case LINK.pppoe:
       pppoeSession(e, b, o, end, wire);
@@ -72,18 +77,22 @@ export function link(e: Engine, b: Uint8Array, o: number, end: number, wire: num
       break;
     case LINK.enc:
     case LINK.enc_13:
-      if (o + 12 <= end) family(e, b, o + 12, end, wire, hostOrder(b, o));
+      encapsulated(e, b, o, end, wire);
       break;
     case LINK.pflog:
       pflog(e, b, o, end, wire);
       break;
     case LINK.atm_rfc1483:
     case LINK.atm_rfc1483_100:
-      llc(e, b, o, end, wire);
+    case LINK.sunatm:
+      llc(e, b, o, end, wire, ATM_PADDING);
       break;
-    case LINK.atm_clip:
-    case LINK.atm_clip_106:
-      llc(e, b, o, end, wire);
+    case LINK.pktap:
+    case LINK.user2:
+      pktap(e, b, o, end, wire);
+      break;
+    case LINK.juniper_ethernet:
+      juniper(e, b, o, end, wire);
       break;
     case LINK.ip_over_fc:
       llc(e, b, o + 16, end, wire);
@@ -105,7 +114,7 @@ export function link(e: Engine, b: Uint8Array, o: number, end: number, wire: num
       break;
     case LINK.arcnet_linux:
     case LINK.arcnet:
-      arcnet(e, b, o, end, wire, type === LINK.arcnet_linux ? 6 : 4);
+      arcnet(e, b, o, end, wire, type === LINK.arcnet_linux ? 5 : 3);
       break;
     default:
   }
@@ -121,6 +130,9 @@ function cooked2(e: Engine, b: Uint8Array, o: number, end: number, wire: number)
 }
 
 const ARPHRD_GRE = 778;
+const ARPHRD_NETLINK = 824;
+/** Bridged frames over ATM are padded so that the payload is aligned. */
+const ATM_PADDING = 2;
 
 function cookedProtocol(
   e: Engine,
@@ -131,7 +143,8 @@ function cookedProtocol(
   protocol: number,
   hardware: number,
 ): void {
-  if (hardware === ARPHRD_GRE && protocol === 0x0800) ipv4(e, b, o, end, wire);
+  if (hardware === ARPHRD_NETLINK) return;
+  if (hardware === ARPHRD_GRE && protocol > 1536) greCarried(e, b, o, end, wire, protocol, false);
   else if (protocol > 1536) ethertype(e, b, o, end, wire, protocol);
   else if (protocol === 4) llc(e, b, o, end, wire);
   else if (protocol === 3) ethernet(e, b, o, end, wire);
@@ -141,7 +154,20 @@ function cookedProtocol(
 function raw(e: Engine, b: Uint8Array, o: number, end: number, wire: number): void {
   if (o >= end) return;
   if (b[o]! >> 4 === 6) ipv6(e, b, o, end, wire, false);
+  else if (b[o]! >> 4 === 4) ipv4(e, b, o, end, wire);
+  else if (b[o] === 0xff && o + 1 < end && b[o + 1] === 3) ppp(e, b, o, end, wire);
+}
+
+/** Links that promise IP and may carry either version. */
+function anyIp(e: Engine, b: Uint8Array, o: number, end: number, wire: number): void {
+  if (o < end && b[o]! >> 4 === 6) ipv6(e, b, o, end, wire, false);
   else ipv4(e, b, o, end, wire);
+}
+
+/** PPP, or Cisco's framing under the same link type. */
+function serial(e: Engine, b: Uint8Array, o: number, end: number, wire: number): void {
+  if (o < end && (b[o] === 0x0f || b[o] === 0x8f)) chdlc(e, b, o, end, wire);
+  else ppp(e, b, o, end, wire);
 }
 
 /** The address family was written in the order of whatever host captured; small numbers tell which. */
@@ -151,7 +177,39 @@ function hostOrder(b: Uint8Array, o: number): number {
 }
 
 function loopback(e: Engine, b: Uint8Array, o: number, end: number, wire: number): void {
-  if (o + 4 <= end) family(e, b, o + 4, end, wire, hostOrder(b, o));
+  if (o + 4 > end) return;
+  if (b[o] === 0xff && b[o + 1] === 3) {
+    ppp(e, b, o, end, wire);
+    return;
+  }
+  const value = hostOrder(b, o);
+  // Some systems write an Ethernet type instead of a family.
+  if (value > 1500) ethertype(e, b, o + 4, end, wire, value);
+  else family(e, b, o + 4, end, wire, value);
+}
+
+/** OpenBSD's enc(4): family, security parameters, flags. */
+function encapsulated(e: Engine, b: Uint8Array, o: number, end: number, wire: number): void {
+  if (o + 12 > end) return;
+  const value = hostOrder(b, o);
+  if (value === 2 || value === 24) family(e, b, o + 12, end, wire, value);
+}
+
+/** Apple's tap: its own length first, the link type of what follows at 8. */
+function pktap(e: Engine, b: Uint8Array, o: number, end: number, wire: number): void {
+  if (o + 12 > end) return;
+  const length = u32le(b, o);
+  const inner = u32le(b, o + 8);
+  if (length < 12 || length > 1024 || inner === LINK.pktap || inner === LINK.user2) return;
+  link(e, b, o + length, end, wire, inner);
+}
+
+/** Juniper: magic, flags, extensions; without the flag for "no link layer" a frame follows. */
+function juniper(e: Engine, b: Uint8Array, o: number, end: number, wire: number): void {
+  if (o + 6 > end || b[o] !== 0x4d || b[o + 1] !== 0x47 || b[o + 2] !== 0x43) return;
+  const flags = b[o + 3]!;
+  const header = (flags & 0x80) !== 0 ? 6 + u16be(b, o + 4) : 4;
+  if ((flags & 2) === 0) ethernet(e, b, o + header, end, wire);
 }
 
 function family(e: Engine, b: Uint8Array, o: number, end: number, wire: number, value: number): void {
@@ -159,15 +217,12 @@ function family(e: Engine, b: Uint8Array, o: number, end: number, wire: number, 
     case 2:
       ipv4(e, b, o, end, wire);
       break;
-    case 10:
     case 24:
     case 28:
     case 30:
       ipv6(e, b, o, end, wire, false);
       break;
     default:
-      // Some systems write an Ethernet type instead of a family.
-      if (value > 1500) ethertype(e, b, o, end, wire, value);
   }
 }
 
@@ -178,7 +233,7 @@ function nflog(e: Engine, b: Uint8Array, start: number, end: number, wire: numbe
   let o = start + 4;
   for (let i = 0; i < 256 && o + 4 <= end; i++) {
     const length = u16le(b, o);
-    if (length < 4) return;
+    if (length < 4 || o + length > wire) return;
     if ((u16le(b, o + 2) & 0x7fff) === 9) {
       const stop = Math.min(end, o + length);
       const limit = Math.min(wire, o + length);
@@ -210,9 +265,12 @@ function ipnet(e: Engine, b: Uint8Array, o: number, end: number, wire: number): 
   else if (b[o + 1] === 26) ipv6(e, b, o + 24, end, wire, false);
 }
 
+/** ARCnet: RFC 1051 has the packet right behind the protocol, RFC 1201 behind a flag and a sequence number. */
 function arcnet(e: Engine, b: Uint8Array, o: number, end: number, wire: number, header: number): void {
   if (o + header > end) return;
-  const protocol = b[o + header - 2]!;
-  if (protocol === 212 || protocol === 240) ipv4(e, b, o + header + (header === 4 ? 2 : 2), end, wire);
-  else if (protocol === 213 || protocol === 241) arp(e, b, o + header + 2, end);
+  const protocol = b[o + header - 1]!;
+  const next = o + header + (protocol >= 240 ? 0 : 3);
+  if (protocol === 212 || protocol === 240) ipv4(e, b, next, end, wire);
+  else if (protocol === 213 || protocol === 241) arp(e, b, next, end);
+  else if (protocol === 196) ipv6(e, b, next, end, wire, false);
 }

@@ -141,7 +141,7 @@ export function capwapData(e: Engine, b: Uint8Array, o: number, end: number, wir
   const keepAlive = (b[o + 3]! & 0x08) !== 0;
   if (header < 8 || fragment || keepAlive) return;
   e.note('capwap');
-  if (wireless) wlan(e, b, o + header, end, wire, true);
+  if (wireless) wlan(e, b, o + header, end, wire, { swapped: true });
   else ethernet(e, b, o + header, end, wire);
 }
 

@@ -4,33 +4,64 @@ import { u16be, u16le, u32le } from '../read/bytes.ts';
 import { HAS } from './bits.ts';
 import { ethernet, llc, MAX_DEPTH } from './ethernet.ts';
 
-export function wlan(e: Engine, b: Uint8Array, o: number, end: number, wire: number, swapped = false): void {
-  if (++e.depth > MAX_DEPTH) return;
-  if (o + 2 > end) return;
-  e.bits |= HAS.wlan;
-  const control = swapped ? u16be(b, o) : u16le(b, o);
+const MANAGEMENT = 0;
+const CONTROL = 1;
+const DATA = 2;
+
+/** How long a header of this kind is: a frame that ends inside it is not counted. */
+function headerLength(type: number, subtype: number, control: number): number {
+  const ordered = (control & 0x8000) !== 0 ? 4 : 0;
+  switch (type) {
+    case MANAGEMENT:
+      return 24 + ordered;
+    case CONTROL:
+      return subtype === 12 || subtype === 13 ? 10 : 16;
+    case DATA: {
+      const fourAddresses = (control & 0x0300) === 0x0300 ? 6 : 0;
+      return 24 + fourAddresses + ((subtype & 8) !== 0 ? 2 + ordered : 0);
+    }
+    default:
+      return 2;
+  }
+}
+
+export interface WlanOptions {
+  /** The two bytes of frame control stand the other way round. */
+  readonly swapped?: boolean;
+  /** The driver padded the header to a multiple of four. */
+  readonly padded?: boolean;
+}
+
+const PLAIN: WlanOptions = {};
+
+export function wlan(
+  e: Engine,
+  b: Uint8Array,
+  o: number,
+  end: number,
+  wire: number,
+  options: WlanOptions = PLAIN,
+): void {
+  if (++e.depth > MAX_DEPTH || o + 2 > end) return;
+  const control = options.swapped ? u16be(b, o) : u16le(b, o);
   const type = (control >> 2) & 3;
   const subtype = (control >> 4) & 0xf;
-  if (type !== 2) return;
-  const toDs = (control & 0x0100) !== 0;
-  const fromDs = (control & 0x0200) !== 0;
-  const moreFragments = (control & 0x0400) !== 0;
-  const isProtected = (control & 0x4000) !== 0;
-  const ordered = (control & 0x8000) !== 0;
+  const header = headerLength(type, subtype, control);
+  if (o + header > end) return;
+  e.bits |= HAS.wlan;
+  // Null functions carry nothing; protected bodies cannot be read.
+  if (type !== DATA || (subtype & 4) !== 0 || (control & 0x4000) !== 0) return;
   const qos = (subtype & 8) !== 0;
-  let header = toDs && fromDs ? 30 : 24;
-  let aggregate = false;
-  if (qos) {
-    if (o + header + 2 <= end) aggregate = (b[o + header]! & 0x80) !== 0;
-    header += 2;
-    if (ordered) header += 4;
-  }
-  // Null functions carry nothing; protected bodies cannot be read; fragments are not put together.
-  if ((subtype & 4) !== 0 || isProtected || o + header > end) return;
-  const fragment = o + 24 <= end ? u16le(b, o + 22) & 0xf : 0;
-  if (moreFragments || fragment !== 0) return;
-  if (aggregate) subframes(e, b, o + header, end, wire);
-  else payload(e, b, o + header, end, wire);
+  const qosAt = o + ((control & 0x0300) === 0x0300 ? 30 : 24);
+  const aggregate = qos && (b[qosAt]! & 0x80) !== 0;
+  const body = o + (options.padded ? (header + 3) & ~3 : header);
+  const sequence = u16le(b, o + 22);
+  const more = (control & 0x0400) !== 0;
+  if (more || (sequence & 0xf) !== 0) {
+    const whole = end < wire ? undefined : e.wlanFragments.add(b, o, body, end, sequence, more);
+    if (whole !== undefined) payload(e, whole, 0, whole.length, whole.length);
+  } else if (aggregate) subframes(e, b, body, end, wire);
+  else payload(e, b, body, end, wire);
 }
 
 /** Some drivers give IPX or bare Ethernet instead of LLC. */
@@ -55,15 +86,16 @@ export function radiotap(e: Engine, b: Uint8Array, o: number, end: number, wire:
   if (o + 8 > end) return;
   const length = u16le(b, o + 2);
   if (length < 8) return;
-  let fcs = 0;
   let present = u32le(b, o + 4);
   let at = o + 8;
   // Extended bitmaps only delay where the fields start.
   for (let more = present; more >>> 31 === 1 && at + 4 <= end; at += 4) more = u32le(b, at);
   present &= 3;
   if ((present & 1) !== 0) at = o + ((at - o + 7) & ~7) + 8;
-  if ((present & 2) !== 0 && at < end && at < o + length && (b[at]! & 0x10) !== 0) fcs = 4;
-  wlan(e, b, o + length, Math.min(end, wire - fcs), wire - fcs);
+  const flags = (present & 2) !== 0 && at < end && at < o + length ? b[at]! : 0;
+  const fcs = (flags & 0x10) !== 0 ? 4 : 0;
+  const stop = wire - fcs;
+  wlan(e, b, o + length, Math.min(end, stop), stop, (flags & 0x20) !== 0 ? { padded: true } : PLAIN);
 }
 
 /** Prism II: a fixed header of 144 bytes, or the newer AVS header with its length. */

@@ -55,6 +55,7 @@ const DESCRIPTIONS: ReadonlyMap<number, string> = new Map([
   [141, 'SS7 MTP3'],
   [142, 'SS7 SCCP'],
   [143, 'Data Over Cable Service Interface Specification'],
+  [144, 'IrDA'],
   [147, 'USER 0'],
   [148, 'USER 1'],
   [149, 'USER 2'],
@@ -79,6 +80,7 @@ const DESCRIPTIONS: ReadonlyMap<number, string> = new Map([
   [171, 'ITU-T G.7041/Y.1303 Generic Framing Procedure Frame-mapped mode'],
   [172, 'GCOM TIE1'],
   [173, 'GCOM Serial'],
+  [177, 'LAPD with Linux pseudo-header'],
   [178, 'Juniper Ethernet'],
   [179, 'Juniper PPP'],
   [180, 'Juniper Frame-Relay'],
@@ -172,6 +174,8 @@ export const LINK = {
   raw: 12,
   enc_13: 13,
   raw_14: 14,
+  atm_clip_16: 16,
+  atm_clip_18: 18,
   atm_clip: 19,
   ppp_hdlc: 50,
   pppoe: 51,
@@ -198,6 +202,7 @@ export const LINK = {
   ppi: 192,
   ppp_with_dir: 204,
   ieee802154: 195,
+  user2: 149,
   ipnet: 226,
   ipv4: 228,
   ipv6: 229,
@@ -220,6 +225,24 @@ const MAX_BY_LINK: ReadonlyMap<number, number> = new Map([
   [249, 128 * 1024 * 1024],
   [279, 8 * 1024 * 1024],
 ]);
+
+/** Bytes some link types put before the frame that are not part of it: direction, channel, socket address. */
+const PSEUDO_HEADERS: ReadonlyMap<number, number> = new Map([
+  [123, 4],
+  [139, 4],
+  [144, 16],
+  [177, 16],
+  [196, 5],
+  [201, 4],
+  [204, 1],
+  [209, 5],
+  [245, 2],
+  [254, 4],
+]);
+
+export function pseudoHeaderLength(link: number): number {
+  return PSEUDO_HEADERS.get(link) ?? 0;
+}
 
 export function linkDescription(link: number): string | undefined {
   return DESCRIPTIONS.get(link);

@@ -7,7 +7,7 @@
  */
 import type { CaptureProblem } from '../analysis.ts';
 import { u16be, u16le, u32be, u32le } from './bytes.ts';
-import { linkDescription, maxCapturedLength } from './link-types.ts';
+import { linkDescription, maxCapturedLength, pseudoHeaderLength } from './link-types.ts';
 import { type CaptureParser, type ContainerFacts, type FrameSink, MAX_NEED } from './sink.ts';
 
 const MAGIC_MICRO = 0xa1b2c3d4;
@@ -47,6 +47,7 @@ export class PcapParser implements CaptureParser {
   #swapped = 0;
   #started = false;
   #skip = 0;
+  #pseudo = 0;
   #frames = 0;
 
   constructor(header: PcapHeader, sink: FrameSink) {
@@ -79,6 +80,7 @@ export class PcapParser implements CaptureParser {
     const nano = this.#nano;
     const sink = this.#sink;
     const link = this.#link;
+    const pseudo = this.#pseudo;
     while (!this.stopped) {
       if (this.#skip > 0) {
         const step = Math.min(this.#skip, end - o);
@@ -105,8 +107,21 @@ export class PcapParser implements CaptureParser {
       if (end - o < headerSize + visible) return o;
       const seconds = little ? u32le(b, o) : u32be(b, o);
       const fraction = little ? u32le(b, o + 4) : u32be(b, o + 4);
+      if (captured < pseudo) {
+        this.#stop('corrupt', `a record of ${captured} bytes is too short for its link type`);
+        return o;
+      }
       this.#frames++;
-      sink.frame(b, o + headerSize, visible, length, seconds, nano ? fraction : fraction * 1000, link);
+      const data = o + headerSize + pseudo;
+      sink.frame(
+        b,
+        data,
+        visible - pseudo,
+        length - pseudo,
+        seconds,
+        nano ? fraction : fraction * 1000,
+        link,
+      );
       o += headerSize + visible;
       this.#skip = captured - visible;
     }
@@ -130,6 +145,7 @@ export class PcapParser implements CaptureParser {
     this.#link = u32(b, o + 20) & 0x03ff_ffff;
     this.container.links.push(this.#link);
     this.#maxCaptured = maxCapturedLength(this.#link);
+    this.#pseudo = pseudoHeaderLength(this.#link);
     if (major === 2 && minor < 3) this.#swapped = 1;
     else if ((major === 2 && minor === 3) || major === 543) this.#swapped = 2;
     if (major < 2) this.#stop('unsupported', `pcap version ${major}.${minor} is not supported`);

@@ -7,7 +7,7 @@
  */
 import type { CaptureProblem } from '../analysis.ts';
 import { u16be, u16le, u32be, u32le } from './bytes.ts';
-import { linkDescription, maxCapturedLength } from './link-types.ts';
+import { linkDescription, maxCapturedLength, pseudoHeaderLength } from './link-types.ts';
 import { type Clockwork, clockwork, MICROSECONDS, TimestampReader } from './pcapng-time.ts';
 import { type CaptureParser, type ContainerFacts, type FrameSink, MAX_NEED } from './sink.ts';
 
@@ -28,6 +28,7 @@ interface Interface {
   readonly snaplen: number;
   readonly clock: Clockwork;
   readonly maxCaptured: number;
+  readonly pseudo: number;
 }
 
 export class PcapngParser implements CaptureParser {
@@ -145,7 +146,13 @@ export class PcapngParser implements CaptureParser {
     }
     const clock = resolution === 6 && offset === 0 ? MICROSECONDS : clockwork(resolution, offset);
     if (clock === undefined) return `an interface has a clock of resolution ${resolution}`;
-    this.#interfaces.push({ link, snaplen, clock, maxCaptured: maxCapturedLength(link) });
+    this.#interfaces.push({
+      link,
+      snaplen,
+      clock,
+      maxCaptured: maxCapturedLength(link),
+      pseudo: pseudoHeaderLength(link),
+    });
     this.container.interfaces++;
     this.container.snaplen ??= snaplen;
     if (this.container.links.length < 1024 && !this.container.links.includes(link)) {
@@ -188,8 +195,7 @@ export class PcapngParser implements CaptureParser {
     if (header + captured > total - 4) return `a packet claims ${captured} bytes, more than its block holds`;
     this.#time.read(b, o + 12, this.#little, from.clock);
     const shown = Math.min(captured, visible - header);
-    this.#frames++;
-    this.#sink.frame(b, o + header, shown, length, this.#time.seconds, this.#time.nanoseconds, from.link);
+    this.#hand(from, b, o + header, shown, length, this.#time.seconds, this.#time.nanoseconds);
     return undefined;
   }
 
@@ -202,9 +208,22 @@ export class PcapngParser implements CaptureParser {
     if (captured > from.maxCaptured)
       return `a packet claims ${captured} bytes, more than ${from.maxCaptured}`;
     if (12 + captured > total - 4) return `a packet claims ${captured} bytes, more than its block holds`;
-    this.#frames++;
-    this.#sink.frame(b, o + 12, Math.min(captured, visible - 12), length, 0, 0, from.link);
+    this.#hand(from, b, o + 12, Math.min(captured, visible - 12), length, 0, 0);
     return undefined;
+  }
+
+  #hand(
+    from: Interface,
+    b: Uint8Array,
+    o: number,
+    captured: number,
+    length: number,
+    seconds: number,
+    nanoseconds: number,
+  ): void {
+    this.#frames++;
+    const pseudo = Math.min(from.pseudo, captured);
+    this.#sink.frame(b, o + pseudo, captured - pseudo, length - pseudo, seconds, nanoseconds, from.link);
   }
 
   /** A journal entry is a record of the file without a link layer. */
