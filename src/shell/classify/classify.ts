@@ -60,6 +60,7 @@ function judgeRisk(stages: readonly (readonly Word[])[], first: Verdict): Verdic
 function judgePlain(stages: readonly (readonly Word[])[]): Verdict {
   const first = judgeCommand(stages[0]!);
   if (stages.length === 1 && first.rule.class === 'SAFE') return first;
+  if (!stages.some((words) => couldBeForbidden(words[0]!.value))) return judgeRisk(stages, first);
   const hit = forbiddenStage(stages.map((words) => words.map((word) => word.value)));
   return hit !== null ? over(hit.rule, stages[hit.stage]!) : judgeRisk(stages, first);
 }

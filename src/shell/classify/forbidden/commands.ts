@@ -272,6 +272,8 @@ export function catastrophe(name: string, args: readonly string[], cwd: string |
   return name === 'mkfs' || name.startsWith('mkfs.') ? makeFilesystem : null;
 }
 
+export const DESTROYERS: readonly string[] = [...TESTS.keys()];
+
 export function isKnownDestroyer(name: string): boolean {
   return TESTS.has(name) || name === 'mkfs' || name.startsWith('mkfs.');
 }

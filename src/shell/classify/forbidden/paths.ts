@@ -1,6 +1,7 @@
 /** Where a path leads, in any spelling: the root of the file system, or a device that must not be written. */
-import { ANY, SET, STAR, UNKNOWN } from './marks.ts';
+import { ANY, couldName, hasPattern, SET, STAR, UNKNOWN } from './marks.ts';
 
+const PATTERN = new RegExp(`[${STAR}${ANY}${SET}]`);
 const ALL_NAMES = new RegExp(`^[.${STAR}${ANY}${SET}]*${STAR}[.${STAR}${ANY}${SET}]*$`);
 
 /** Components after `.` `..` and doubled slashes are gone; null when it cannot be known. */
@@ -49,12 +50,14 @@ const NOT_DISKS: ReadonlySet<string> = new Set(
 
 /** A block device, raw memory, or the kernel's emergency trigger. */
 export function isFatalTarget(path: string, cwd: string | null): boolean {
+  // Only what names a device can be one; most arguments do not.
+  if (cwd === null && !path.includes('dev') && !path.includes('proc') && !hasPattern(path)) return false;
   const parts = components(path, cwd);
   if (parts === null) return false;
-  if (parts[0] === 'proc') return parts.length === 2 && parts[1] === 'sysrq-trigger';
-  if (parts[0] !== 'dev' || parts.length < 2) return false;
+  if (parts[0] === 'proc') return parts.length === 2 && couldName(parts[1]!, 'sysrq-trigger');
+  if (parts.length < 2 || !couldName(parts[0]!, 'dev')) return false;
   const name = parts[1]!;
-  const mark = name.search(new RegExp(`[${STAR}${ANY}${SET}]`));
+  const mark = name.search(PATTERN);
   if (mark !== -1) {
     const prefix = name.slice(0, mark);
     return FAMILIES.some((family) => family.startsWith(prefix) || prefix.startsWith(family));

@@ -11,14 +11,14 @@ import { forEachChild, parse } from 'unbash';
 import { readable } from '../limits.ts';
 import type { Rule } from '../rule.ts';
 import { findBomb } from './bombs.ts';
-import { catastrophe, isKnownDestroyer } from './commands.ts';
+import { catastrophe, DESTROYERS, isKnownDestroyer } from './commands.ts';
 import { type Environment, expandWord } from './expand.ts';
 import { destroys, readFind } from './find.ts';
-import { UNKNOWN } from './marks.ts';
+import { couldName, hasPattern, UNKNOWN } from './marks.ts';
 import { knownOutput } from './output.ts';
 import { components, isFatalTarget } from './paths.ts';
 import { deleteRoot, MOST_LAYERS, tooDeep, writeDevice } from './rules.ts';
-import { runsOthers, unwrap } from './wrappers.ts';
+import { runsOthers, SHELLS, unwrap, WRAPPERS } from './wrappers.ts';
 
 const MOST_COMMANDS = 40_000;
 
@@ -155,6 +155,7 @@ class Walk {
     this.#left -= 1;
     if (this.#left < 0 || argv.length === 0) return null;
     const name = base(argv[0]!);
+    if (hasPattern(name)) return this.#pattern(name, argv, input, layer);
     const args = argv.slice(1);
     if ((name === 'cd' || name === 'pushd') && args.length > 0) this.#changeTo(args.at(-1)!);
     if (name === 'export' || name === 'declare' || name === 'readonly' || name === 'local') {
@@ -183,6 +184,16 @@ class Walk {
     }
   }
 
+  /** A program named by a pattern (`/bin/r?`) could be any that fits. */
+  #pattern(pattern: string, argv: readonly string[], input: string | null, layer: number): Rule | null {
+    for (const name of dangerousNames()) {
+      if (!couldName(pattern, name)) continue;
+      const rule = this.argv([name, ...argv.slice(1)], input, layer);
+      if (rule !== null) return rule;
+    }
+    return null;
+  }
+
   #find(args: readonly string[], layer: number): Rule | null {
     const found = readFind(args, this.#cwd);
     if (found.everything && found.deletes) return deleteRoot;
@@ -204,6 +215,10 @@ class Walk {
 /** Name of the program, whatever folder it is in. */
 export function base(program: string): string {
   return program.slice(program.lastIndexOf('/') + 1);
+}
+
+function dangerousNames(): string[] {
+  return [...DESTROYERS, 'mkfs', 'mkfs.ext4', 'find', ...SHELLS, ...WRAPPERS.keys()];
 }
 
 /** Whether a program could be forbidden at all, by its name. */
