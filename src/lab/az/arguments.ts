@@ -148,9 +148,8 @@ function complain({ spec, values }: Parsed): void {
     throw usage(`the following arguments are required: ${missing.map((a) => a.names.join('/')).join(', ')}`);
   const parts = spec.arguments.filter((a) => a.idPart !== null);
   if (parts.length === 0 || values.has('--ids')) return;
-  const absent = parts.filter((a) => !values.has(keyOf(a)));
-  // `vm list-ip-addresses` lists everything when nothing is named.
-  if (absent.length === 0 || spec.name === 'vm list-ip-addresses') return;
+  const absent = parts.filter((a) => !a.optionalPart && !values.has(keyOf(a)));
+  if (absent.length === 0) return;
   if (spec.kind === 'aaz')
     throw new AzError(`InvalidArgumentValue: Missing required field: ${absent[0]!.names[0]}`, 1);
   throw new AzError(`(${absent.map(keyOf).join(' ')} | --ids) are required`, 1);

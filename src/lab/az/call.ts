@@ -49,6 +49,11 @@ export class Arguments {
     return value;
   }
 
+  /** The values as they were typed. */
+  words(name: string): readonly string[] | undefined {
+    return this.#values.get(name);
+  }
+
   list(name: string): readonly string[] | undefined {
     const values = this.#values.get(name);
     // Generated commands also take one value with commas in brackets: [a,b].

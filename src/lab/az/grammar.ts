@@ -4,8 +4,8 @@
  *
  * One command a line: `name ; kind ; arguments`. Kinds differ in how the real CLI complains about missing
  * arguments. An argument is its spellings joined by `,`, then: `:0` a flag, `:?` `:*` `:+` how many values,
- * `!` required, `@g` `@n` `@c` part of a resource id (group, name, child) that `--ids` may give instead,
- * `=a|b` allowed values.
+ * `!` required, `@g` `@n` `@c` part of a resource id (group, name, child) that `--ids` may give instead
+ * (`~` for `@`: or that may be left out), `=a|b` allowed values.
  */
 const TABLE = `
 account list ; cli ; --all:0 --refresh:0
@@ -100,8 +100,8 @@ storage account list ; cli ; --resource-group,-g
 storage account network-rule add ; cli ; --resource-group,-g --account-name,-n! --action --subnet --vnet-name --ip-address:* --ipv6-address:* --tenant-id --resource-id
 storage account network-rule list ; cli ; --resource-group,-g --account-name,-n!
 storage account network-rule remove ; cli ; --resource-group,-g --account-name,-n! --ip-address:* --ipv6-address:* --subnet --vnet-name --tenant-id --resource-id
-storage account show ; cli ; --resource-group,-g@g --name,-n@n --expand=geoReplicationStats|blobRestoreStatus --ids:+
-storage account update ; cli ; --resource-group,-g@g --name,-n@n --sku --tags:* --custom-domain --use-subdomain=bool --encryption-services:+=blob|file|table|queue --encryption-key-source=Microsoft.Storage|Microsoft.Keyvault --encryption-key-version --encryption-key-name --encryption-key-vault --enable-files-aadkerb:?=bool --access-tier=Hot|Cool|Premium|Cold|Smart --https-only:?=bool --enable-sftp:?=bool --enable-local-user:?=bool --enable-files-aadds:?=bool --assign-identity:0 --bypass:+=None|Logging|Metrics|AzureServices --default-action=Allow|Deny --enable-large-file-share:0 --enable-files-adds:?=bool --domain-name --net-bios-domain-name --forest-name --domain-guid --domain-sid --azure-storage-sid --sam-account-name --account-type=User|Computer --routing-choice=MicrosoftRouting|InternetRouting --publish-microsoft-endpoints:?=bool --publish-internet-endpoints:?=bool --allow-blob-public-access:?=bool --min-tls-version=TLS1_0|TLS1_1|TLS1_2|TLS1_3 --allow-shared-key-access,-k:?=bool --identity-type=None|SystemAssigned|UserAssigned|SystemAssigned,UserAssigned --user-identity-id --key-vault-user-identity-id,-u --key-vault-federated-client-id,-f --sas-expiration-action,--sas-exp-action=Log|Block --sas-expiration-period,--sas-exp --key-expiration-period-in-days,--key-exp-days --allow-cross-tenant-replication,-r:?=bool --default-share-permission,-d=None|StorageFileDataSmbShareReader|StorageFileDataSmbShareContributor|StorageFileDataSmbShareElevatedContributor --immutability-period-in-days,--immutability-period --immutability-state=Unlocked|Locked|Disabled --allow-protected-append-writes,--allow-append,-w:?=bool --public-network-access=Enabled|Disabled|SecuredByPerimeter --upgrade-to-storagev2:?=bool --yes,-y:0 --enable-smb-oauth:?=bool --zones:+ --zone-placement-policy=Any|None --enable-blob-geo-priority-replication,--blob-geo-sla:?=bool --publish-ipv6-endpoint:?=bool --allowed-copy-scope=PrivateLink|AAD|All --set:+ --add:+ --remove:+ --force-string:0 --ids:+
+storage account show ; cli ; --resource-group,-g~g --name,-n@n --expand=geoReplicationStats|blobRestoreStatus --ids:+
+storage account update ; cli ; --resource-group,-g~g --name,-n@n --sku --tags:* --custom-domain --use-subdomain=bool --encryption-services:+=blob|file|table|queue --encryption-key-source=Microsoft.Storage|Microsoft.Keyvault --encryption-key-version --encryption-key-name --encryption-key-vault --enable-files-aadkerb:?=bool --access-tier=Hot|Cool|Premium|Cold|Smart --https-only:?=bool --enable-sftp:?=bool --enable-local-user:?=bool --enable-files-aadds:?=bool --assign-identity:0 --bypass:+=None|Logging|Metrics|AzureServices --default-action=Allow|Deny --enable-large-file-share:0 --enable-files-adds:?=bool --domain-name --net-bios-domain-name --forest-name --domain-guid --domain-sid --azure-storage-sid --sam-account-name --account-type=User|Computer --routing-choice=MicrosoftRouting|InternetRouting --publish-microsoft-endpoints:?=bool --publish-internet-endpoints:?=bool --allow-blob-public-access:?=bool --min-tls-version=TLS1_0|TLS1_1|TLS1_2|TLS1_3 --allow-shared-key-access,-k:?=bool --identity-type=None|SystemAssigned|UserAssigned|SystemAssigned,UserAssigned --user-identity-id --key-vault-user-identity-id,-u --key-vault-federated-client-id,-f --sas-expiration-action,--sas-exp-action=Log|Block --sas-expiration-period,--sas-exp --key-expiration-period-in-days,--key-exp-days --allow-cross-tenant-replication,-r:?=bool --default-share-permission,-d=None|StorageFileDataSmbShareReader|StorageFileDataSmbShareContributor|StorageFileDataSmbShareElevatedContributor --immutability-period-in-days,--immutability-period --immutability-state=Unlocked|Locked|Disabled --allow-protected-append-writes,--allow-append,-w:?=bool --public-network-access=Enabled|Disabled|SecuredByPerimeter --upgrade-to-storagev2:?=bool --yes,-y:0 --enable-smb-oauth:?=bool --zones:+ --zone-placement-policy=Any|None --enable-blob-geo-priority-replication,--blob-geo-sla:?=bool --publish-ipv6-endpoint:?=bool --allowed-copy-scope=PrivateLink|AAD|All --set:+ --add:+ --remove:+ --force-string:0 --ids:+
 storage blob delete ; cli ; --account-name --connection-string --blob-endpoint --account-key --sas-token --delete-snapshots=include|only --auth-mode=login|key --name,-n --container-name,-c --timeout --blob-url --if-modified-since --if-unmodified-since --if-match --if-none-match --tags-condition --lease-id --snapshot
 storage blob download ; cli ; --account-name --connection-string --blob-endpoint --account-key --sas-token --file,-f --open-mode --start-range --end-range --overwrite:?=bool --auth-mode=login|key --name,-n --container-name,-c --timeout --blob-url --if-modified-since --if-unmodified-since --if-match --if-none-match --tags-condition --no-progress:0 --snapshot --lease-id --version-id --max-connections --validate-content:0
 storage blob exists ; cli ; --account-name --connection-string --blob-endpoint --account-key --sas-token --auth-mode=login|key --name,-n --container-name,-c --timeout --blob-url --snapshot
@@ -117,7 +117,7 @@ vm extension list ; cli ; --resource-group,-g@g --vm-name@n --ids:+
 vm extension show ; cli ; --resource-group,-g@g --vm-name@n --name,-n@c --instance-view:0 --expand --ids:+
 vm get-instance-view ; cli ; --resource-group,-g@g --name,-n@n --ids:+
 vm list ; cli ; --resource-group,-g --show-details,-d:0 --vmss
-vm list-ip-addresses ; cli ; --resource-group,-g@g --name,-n@n --ids:+
+vm list-ip-addresses ; cli ; --resource-group,-g~g --name,-n~n --ids:+
 vm nic list ; cli ; --resource-group,-g! --vm-name!
 vm nic show ; cli ; --resource-group,-g! --vm-name! --nic!
 vm restart ; cli ; --resource-group,-g@g --name,-n@n --force:0 --no-wait:0 --ids:+
@@ -133,6 +133,8 @@ export interface ArgumentSpec {
   readonly count: '1' | '0' | '?' | '*' | '+';
   readonly required: boolean;
   readonly idPart: 'g' | 'n' | 'c' | null;
+  /** A part of an id that may be left out. */
+  readonly optionalPart: boolean;
   readonly choices: readonly string[] | null;
 }
 
@@ -168,13 +170,14 @@ export function commandSpec(name: string): CommandSpec | undefined {
 }
 
 function argumentSpec(text: string): ArgumentSpec {
-  const match = /^([^:!@=]+)(?::([0?*+]))?(!)?(?:@([gnc]))?(?:=(.*))?$/.exec(text)!;
-  const choices = match[5];
+  const match = /^([^:!@~=]+)(?::([0?*+]))?(!)?(?:([@~])([gnc]))?(?:=(.*))?$/.exec(text)!;
+  const choices = match[6];
   return {
     names: match[1]!.split(','),
     count: (match[2] ?? '1') as ArgumentSpec['count'],
     required: match[3] === '!',
-    idPart: (match[4] ?? null) as ArgumentSpec['idPart'],
+    idPart: (match[5] ?? null) as ArgumentSpec['idPart'],
+    optionalPart: match[4] === '~',
     choices: choices === undefined ? null : choices === 'bool' ? BOOLEAN : choices.split('|'),
   };
 }

@@ -46,7 +46,7 @@ export async function runCommand(call: Call, vm: Vm): Promise<Json> {
 
 /** Several `--scripts` are lines of one script; `@file` reads it; `--parameters a=b` become variables. */
 function scriptOf(call: Call): string {
-  const words = call.args.list('--scripts') ?? [];
+  const words = call.args.words('--scripts') ?? [];
   const text = words
     .map((word) => {
       if (!word.startsWith('@')) return word;
@@ -55,7 +55,7 @@ function scriptOf(call: Call): string {
       return readFileSync(file, 'utf8');
     })
     .join('\n');
-  const parameters = call.args.list('--parameters') ?? [];
+  const parameters = call.args.words('--parameters') ?? [];
   const named = parameters
     .filter((p) => /^\w+=/.test(p))
     .map((p) => `${p.split('=')[0]}='${p.slice(p.indexOf('=') + 1).replaceAll("'", '')}'`);

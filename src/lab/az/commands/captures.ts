@@ -113,7 +113,7 @@ function create(call: Call): JsonObject {
     timeLimitS,
     bytesPerPacket: args.number('--capture-size') ?? 0,
     totalBytes: args.number('--capture-limit') ?? DEFAULT_BYTES,
-    filters: filters(args.list('--filters')),
+    filters: filters(args.words('--filters')),
     storageId: account && resourceId(account.group, TYPES.storage, account.name),
     storagePath: account && storagePath(call, account, vm.group, vm.name, args.text('--storage-path')),
     filePath: args.text('--file-path') ?? null,

@@ -92,7 +92,6 @@ function routeEntry(route: EffectiveRoute): JsonObject {
   return object({
     addressPrefix: [route.prefix],
     disableBgpRoutePropagation: false,
-    hasBgpOverride: false,
     name: route.name ?? undefined,
     nextHopIpAddress: route.nextHopIp === null ? [] : [route.nextHopIp],
     nextHopType: route.nextHopType,

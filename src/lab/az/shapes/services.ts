@@ -76,8 +76,18 @@ export function recordSetShape(zone: DnsZone, set: RecordSet, isPrivate: boolean
       ? { isAutoRegistered: false, ttl: set.ttl }
       : { TTL: set.ttl, provisioningState: provisioningState! }),
     fqdn,
-    ...recordData(set),
+    ...(isPrivate ? recordData(set) : inCapitals(recordData(set))),
   });
+}
+
+/** Public DNS writes `ARecords` where private DNS writes `aRecords`. */
+function inCapitals(data: Record<string, Json>): Record<string, Json> {
+  return Object.fromEntries(
+    Object.entries(data).map(([key, value]) => [
+      key.replace(/^[a-z]+(?=Record)/, (type) => type.toUpperCase()),
+      value,
+    ]),
+  );
 }
 
 function recordData(set: RecordSet): Record<string, Json> {
