@@ -77,6 +77,8 @@ export function processStderr(
 }
 
 const SAMPLE = 8_192;
+/** A bell or an old encoding in a short text does not make it binary. */
+const FEW = 8;
 
 /** A NUL, or too much that is no text, near the beginning. */
 function isBinary(bytes: Uint8Array): boolean {
@@ -85,7 +87,7 @@ function isBinary(bytes: Uint8Array): boolean {
   let odd = 0;
   for (const byte of sample) if (byte < 8 || (byte > 13 && byte < 32 && byte !== 27)) odd++;
   const broken = new TextDecoder('utf-8').decode(sample).split('\ufffd').length - 1;
-  return odd * 20 > sample.length || broken * 10 > sample.length;
+  return (odd > FEW && odd * 20 > sample.length) || (broken > FEW && broken * 10 > sample.length);
 }
 
 function binary(totalBytes: number): Processed {
