@@ -1,5 +1,5 @@
 import { CODES, type Writ, WritError } from '../core/index.ts';
-import { type Child, spawnChild } from './child.ts';
+import { spawnChild } from './child.ts';
 import { claim } from './claim.ts';
 import { exitCodeOf } from './exit-code.ts';
 import { type Launch, planLaunch } from './plan-launch.ts';
@@ -8,6 +8,7 @@ import type { InteractiveSpec, NotStarted, RunningProcess, RunOutcome, StartSpec
 import { watchProcesses } from './watch-processes.ts';
 
 const DEFAULT_KILL_AFTER_MS = 2000;
+const TERMINAL_SIGNALS = ['SIGINT', 'SIGQUIT'] as const;
 const NOTHING = {
   stdout: new Uint8Array(),
   stderr: new Uint8Array(),
@@ -68,8 +69,12 @@ export async function runInteractive(writ: Writ, spec: InteractiveSpec): Promise
 async function onTerminal(launch: Launch, mark: string, startedAt: number): Promise<RunOutcome> {
   const spawned = spawnChild(launch, mark, ['inherit', 'inherit', 'inherit'], 'terminal');
   if (!spawned.ok) return { ...(await spawned.failure), durationMs: performance.now() - startedAt };
-  const { child }: { child: Child } = spawned;
+  const { child } = spawned;
+  // Ctrl-C at this terminal is meant for the program, though it reaches us as well.
+  const leaveIt = () => {};
+  for (const signal of TERMINAL_SIGNALS) process.on(signal, leaveIt);
   const exit = await child.exited;
+  for (const signal of TERMINAL_SIGNALS) process.off(signal, leaveIt);
   await child.cleanUp();
   return {
     kind: 'exited',

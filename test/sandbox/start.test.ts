@@ -80,4 +80,9 @@ describe('runInteractive: on this very terminal', () => {
       exitCode: 127,
     });
   });
+
+  it('[SBX-15] Ctrl-C is the program’s: we do not die of it, and it may go on', async () => {
+    const argv = ['/bin/sh', '-c', 'trap "" INT; kill -INT $PPID; sleep 0.2; exit 4'];
+    expect(await runInteractive(await writForArgv(argv), specFor(argv))).toMatchObject({ exitCode: 4 });
+  });
 });
