@@ -39,7 +39,7 @@ const MAX_DURATION_MS = 18_000_000;
 const MAX_EVENTS = 3_000_000;
 /** Packets that may be simulated only to know what was under way when the capture began. */
 const LOOK_BACK_PACKETS = 60_000;
-const GRID_MS = 10_000;
+const GRIDS_MS = [10_000, 1_000, 100];
 
 export function synthesizeCapture(world: World | Timeline, options: CaptureOptions): Uint8Array {
   return captureStatistics(world, options).bytes;
@@ -88,7 +88,8 @@ export function captureStatistics(source: World | Timeline, options: CaptureOpti
 function originOf(world: World, startMs: number): number {
   const affordable = (LOOK_BACK_PACKETS / Math.max(1, packetsPerSecond(world))) * 1000;
   const lookBack = Math.min(LEAVE_AFTER_US / 1000, affordable);
-  return Math.floor((startMs - lookBack) / GRID_MS) * GRID_MS;
+  const grid = GRIDS_MS.find((ms) => ms <= lookBack) ?? 10;
+  return Math.floor((startMs - lookBack) / grid) * grid;
 }
 
 function checkOptions(options: CaptureOptions, known: boolean, world: World): void {

@@ -5,7 +5,8 @@
  * port table). Bytes depend on their place in the stream alone, so a retransmission repeats them.
  */
 import type { Content } from './sim/packet.ts';
-import { tlsStream } from './tls-content.ts';
+import { mix } from './sim/random.ts';
+import { tlsHead } from './tls-content.ts';
 import { dnsQuery, dnsResponse, RCODE } from './wire/dns.ts';
 
 export interface Subject {
@@ -21,15 +22,23 @@ export interface Subject {
   readonly seed: number;
 }
 
-const HTTP_PORTS = new Set([80, 3000, 5000, 8000, 8008, 8080, 8081, 8088, 8888, 9200]);
+const HTTP_PORTS = new Set([80, 3000, 3128, 5000, 5985, 8000, 8008, 8080, 8081, 8088, 8888, 9200]);
+const LINE_PORTS = new Set([21, 25, 110, 143, 587, 6379, 9418]);
 const TLS_PORTS = new Set([443, 636, 853, 989, 990, 993, 995, 5061, 6443, 8443, 9443]);
-const PATTERN_BYTES = 4096;
+/** Payload of a full segment: what MSS and timestamps leave of 1500 bytes. */
+const SEGMENT = 1448;
+const PATTERN_BYTES = 1536;
 
 function pattern(byteAt: (index: number) => number): Uint8Array {
   return Uint8Array.from({ length: PATTERN_BYTES }, (_, index) => byteAt(index));
 }
 
 const WORDS = 'packets go out and most of them come back again ';
+/** Lines that end where a full segment ends: 8 × 181 = 1448. The plus makes each a status reply to Redis. */
+const LINE = `+${WORDS.repeat(4).slice(0, 178)}\r\n`;
+const LINES = pattern((index) => LINE.charCodeAt(index % LINE.length));
+/** Bytes that look like cipher text. */
+const CIPHER = pattern((index) => mix(index, 0x715) & 255);
 const TEXT = pattern((index) => WORDS.charCodeAt(index % WORDS.length));
 
 /** Ports whose dissector trips over the default filler, and the byte that suits it. */
@@ -68,51 +77,65 @@ function repeated(byte: number): Uint8Array {
   return known;
 }
 
-/** A few bytes at the start, then the pattern for as long as it takes. */
-function stream(head: Uint8Array, filler: Uint8Array): Content {
+/**
+ * The stream in pieces of one full segment, each with a head of its own. Messages that end where segments end need
+ * no reassembly, and a reader that saw a segment twice is not confused by it.
+ */
+function pieces(
+  total: number,
+  headOf: (index: number, length: number) => ArrayLike<number> | null,
+  filler: Uint8Array,
+): Content {
+  const heads = new Map<number, Uint8Array>();
+  const headAt = (index: number) => {
+    const known = heads.get(index);
+    if (known !== undefined) return known;
+    const made = Uint8Array.from(headOf(index, Math.min(SEGMENT, total - index * SEGMENT)) ?? []);
+    heads.set(index, made);
+    return made;
+  };
   return {
     fill: (buffer, at, offset, length) => {
-      let done = 0;
-      if (offset < head.length) {
-        done = Math.min(length, head.length - offset);
-        buffer.set(head.subarray(offset, offset + done), at);
-      }
-      while (done < length) {
-        const from = (offset + done) % PATTERN_BYTES;
-        const piece = Math.min(length - done, PATTERN_BYTES - from);
-        buffer.set(filler.subarray(from, from + piece), at + done);
+      for (let done = 0; done < length; ) {
+        const index = Math.floor((offset + done) / SEGMENT);
+        const within = (offset + done) % SEGMENT;
+        const piece = Math.min(length - done, SEGMENT - within);
+        buffer.set(filler.subarray(within, within + piece), at + done);
+        const head = headAt(index);
+        if (within < head.length) buffer.set(head.subarray(within, within + piece), at + done);
         done += piece;
       }
     },
   };
 }
 
-const NOTHING = new Uint8Array(0);
-
 export function contentFor(subject: Subject): Content {
   const { protocol, port, bytes } = subject;
-  if (protocol === 'udp') {
-    const byte = UDP_FILLER.get(port);
-    return stream(NOTHING, byte === undefined ? repeated(0) : repeated(byte));
+  const plain = (filler: Uint8Array) => pieces(bytes, () => null, filler);
+  if (protocol === 'udp') return plain(repeated(UDP_FILLER.get(port) ?? 0));
+  if (TLS_PORTS.has(port)) {
+    return pieces(bytes, (index, length) => tlsHead(subject, index, length), CIPHER);
   }
-  if (TLS_PORTS.has(port)) return tlsStream(subject);
-  if (HTTP_PORTS.has(port)) {
-    const head = httpHead(subject);
-    if (head.length <= bytes) return stream(head, TEXT);
+  if (HTTP_PORTS.has(port)) return pieces(bytes, (_, length) => httpHead(subject, length), TEXT);
+  if (port === 1883 && bytes >= 40) {
+    return pieces(bytes, (index) => (index === 0 ? mqttHead(subject) : null), TEXT);
   }
-  if (port === 1883 && bytes >= 40) return stream(mqttHead(subject), TEXT);
+  if (LINE_PORTS.has(port)) return plain(LINES);
+  if (port === 1433) return pieces(bytes, (_, length) => tdsHead(length), repeated(0));
   const byte = TCP_FILLER.get(port);
-  return stream(NOTHING, byte === undefined ? TEXT : repeated(byte));
+  return plain(byte === undefined ? TEXT : repeated(byte));
 }
 
-/** The length of the body stands in the head, whose own length depends on it: settled in a round or two. */
-function httpHead(subject: Subject): Uint8Array {
-  let body = subject.bytes;
-  for (let round = 0; ; round += 1) {
+/** A message of exactly `length`: its body's length stands in its head, whose own length depends on it. */
+function httpHead(subject: Subject, length: number): Uint8Array | null {
+  let body = length;
+  for (let round = 0; round < 4; round += 1) {
     const head = Buffer.from(httpText(subject, Math.max(0, body)), 'latin1');
-    if (head.length + body === subject.bytes || round === 4) return head;
-    body = subject.bytes - head.length;
+    if (head.length > length) return null;
+    if (head.length + body === length) return head;
+    body = length - head.length;
   }
+  return null;
 }
 
 function httpText(subject: Subject, body: number): string {
@@ -120,6 +143,11 @@ function httpText(subject: Subject, body: number): string {
     ? [`POST /v1/items HTTP/1.1`, `Host: ${subject.host}`, 'User-Agent: client/1.4']
     : [`HTTP/1.1 ${subject.forbidden ? '403 Forbidden' : '200 OK'}`, 'Server: app'];
   return [...lines, 'Content-Type: application/octet-stream', `Content-Length: ${body}`, '', ''].join('\r\n');
+}
+
+/** One packet of bulk data to or from SQL Server. */
+function tdsHead(length: number): readonly number[] | null {
+  return length < 8 ? null : [7, 1, length >> 8, length & 255, 0, 0, 1, 0];
 }
 
 /** CONNECT or CONNACK, then one PUBLISH as long as all the rest. */
@@ -146,5 +174,5 @@ export function dnsContent(
   const message = subject.forward
     ? dnsQuery(id, name)
     : dnsResponse(id, name, { rcode: RCODE.noError, cnames: [], addresses: [address], ttl: 60 });
-  return { content: stream(message, repeated(0)), bytes: message.length };
+  return { content: pieces(message.length, () => message, repeated(0)), bytes: message.length };
 }

@@ -1,14 +1,7 @@
 /** TLS as seen from outside: a hello with the server's name, then records nobody can read. */
-import type { Content } from './sim/packet.ts';
 import { mix } from './sim/random.ts';
-import { put16 } from './wire/bytes.ts';
 
-const RECORD_HEADER = 5;
-const RECORD_BODY = 8192;
 const TYPE = { changeCipher: 20, handshake: 22, data: 23 } as const;
-
-/** Bytes that look like cipher text. */
-const CIPHER = Uint8Array.from({ length: RECORD_BODY }, (_, index) => mix(index, 0x715) & 255);
 
 function bytes16(value: number): number[] {
   return [(value >> 8) & 255, value & 255];
@@ -18,9 +11,9 @@ function extension(type: number, data: readonly number[]): number[] {
   return [...bytes16(type), ...bytes16(data.length), ...data];
 }
 
-function handshake(type: number, body: readonly number[]): Uint8Array {
+function handshake(type: number, body: readonly number[]): number[] {
   const message = [type, 0, ...bytes16(body.length), ...body];
-  return Uint8Array.from([TYPE.handshake, 3, 3, ...bytes16(message.length), ...message]);
+  return [TYPE.handshake, 3, 3, ...bytes16(message.length), ...message];
 }
 
 function random32(seed: number): number[] {
@@ -30,7 +23,7 @@ function random32(seed: number): number[] {
 const KEY_SHARE_GROUP = [0, 0x1d]; // x25519
 const TLS13 = [3, 4];
 
-function clientHello(host: string, seed: number): Uint8Array {
+function clientHello(host: string, seed: number): number[] {
   const name = [...Buffer.from(host.slice(0, 200), 'latin1')];
   const extensions = [
     ...extension(0, [...bytes16(name.length + 3), 0, ...bytes16(name.length), ...name]),
@@ -56,7 +49,7 @@ function clientHello(host: string, seed: number): Uint8Array {
   return handshake(1, body);
 }
 
-function serverHello(seed: number): Uint8Array {
+function serverHello(seed: number): number[] {
   const extensions = [
     ...extension(43, TLS13),
     ...extension(51, [...KEY_SHARE_GROUP, 0, 32, ...random32(seed + 3)]),
@@ -65,56 +58,26 @@ function serverHello(seed: number): Uint8Array {
   return handshake(2, body);
 }
 
-/**
- * The whole of one direction, `bytes` long: hello, change of cipher, then application data. What is too short
- * for a hello is a single record, or bare cipher text.
- */
-export function tlsStream(subject: {
-  readonly forward: boolean;
-  readonly bytes: number;
-  readonly host: string;
-  readonly seed: number;
-}): Content {
-  const hello = subject.forward ? clientHello(subject.host, subject.seed) : serverHello(subject.seed);
-  const opening = Uint8Array.from([...hello, TYPE.changeCipher, 3, 3, 0, 1, 1]);
-  // The rest must hold at least one whole record, or nothing at all.
-  const fits = subject.bytes === opening.length || subject.bytes > opening.length + RECORD_HEADER;
-  const head = fits ? opening : new Uint8Array(0);
-  const recordBody = recordBodyFor(subject.bytes - head.length);
-  return {
-    fill: (buffer, at, offset, length) => {
-      let done = 0;
-      if (offset < head.length) {
-        done = Math.min(length, head.length - offset);
-        buffer.set(head.subarray(offset, offset + done), at);
-      }
-      while (done < length) done += putRecords(buffer, at + done, offset + done - head.length, length - done);
-    },
-  };
+const RECORD_HEADER = 5;
 
-  /** Writes up to the end of the record that holds `place` (counted from the end of the head). */
-  function putRecords(buffer: Uint8Array, at: number, place: number, length: number): number {
-    const within = place % (RECORD_HEADER + recordBody);
-    if (within < RECORD_HEADER) {
-      const left = subject.bytes - head.length - (place - within) - RECORD_HEADER;
-      const header = Uint8Array.of(TYPE.data, 3, 3, 0, 0);
-      put16(header, 3, Math.max(0, Math.min(recordBody, left)));
-      const piece = Math.min(length, RECORD_HEADER - within);
-      buffer.set(header.subarray(within, within + piece), at);
-      return piece;
-    }
-    const from = within - RECORD_HEADER;
-    const piece = Math.min(length, recordBody - from);
-    buffer.set(CIPHER.subarray(from, from + piece), at);
-    return piece;
-  }
+function record(length: number): number[] {
+  return [TYPE.data, 3, 3, ...bytes16(length - RECORD_HEADER)];
 }
 
-/** A record size that leaves no last piece too small to be a record. */
-function recordBodyFor(total: number): number {
-  for (let body = RECORD_BODY; body > RECORD_BODY - 64; body -= 1) {
-    const rest = total % (RECORD_HEADER + body);
-    if (rest === 0 || rest > RECORD_HEADER) return body;
-  }
-  return RECORD_BODY;
+/**
+ * What a piece of the stream begins with: the hello and a record in the first one, a record in the others. `null`
+ * when the piece is too short for that.
+ */
+export function tlsHead(
+  subject: { readonly forward: boolean; readonly host: string; readonly seed: number },
+  index: number,
+  length: number,
+): readonly number[] | null {
+  if (length <= RECORD_HEADER) return null;
+  if (index > 0) return record(length);
+  const hello = subject.forward ? clientHello(subject.host, subject.seed) : serverHello(subject.seed);
+  const opening = [...hello, TYPE.changeCipher, 3, 3, 0, 1, 1];
+  if (length === opening.length) return opening;
+  if (length < opening.length + RECORD_HEADER + 1) return record(length);
+  return [...opening, ...record(length - opening.length)];
 }

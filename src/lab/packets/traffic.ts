@@ -137,7 +137,16 @@ function answerTo(world: World, from: string, name: string): DnsAnswer | null {
 function ends(stage: Stage, flow: Flow, address: string, sourcePort: number) {
   const { scene, events } = stage;
   const began = scene.epochAt(events.now);
-  const route = () => scene.route(flow, address, sourcePort, began);
+  let epoch = began;
+  let current = scene.route(flow, address, sourcePort, began);
+  const route = () => {
+    const now = scene.epochAt(events.now);
+    if (now !== epoch) {
+      epoch = now;
+      current = scene.route(flow, address, sourcePort, began);
+    }
+    return current;
+  };
   return {
     client: addressNumber(scene.vmAt(events.now, flow.from)?.ip ?? '0.0.0.0'),
     server: addressNumber(address),

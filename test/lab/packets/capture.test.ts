@@ -66,12 +66,13 @@ describe('a capture', () => {
     const small = captureStatistics(world, { vm: 'client', ...minute, maxBytes: 500_000 });
     expect(small.cutShort).toBe('bytes');
     expect(small.bytes.length).toBeLessThan(502_000);
-    const started = performance.now();
+    const before = process.cpuUsage();
     const large = captureStatistics(world, { vm: 'client', ...minute, bytesPerPacket: 60 });
     expect(large.cutShort).toBe('packets');
     expect(large.packets).toBeLessThanOrEqual(200_000);
     expect(large.packets).toBeGreaterThan(100_000);
-    expect(performance.now() - started).toBeLessThan(20_000);
+    const spent = process.cpuUsage(before);
+    expect((spent.user + spent.system) / 1e6).toBeLessThan(10);
   });
 
   it('[LABP-37] filters by protocol, address and port, one match being enough; none matches nothing', () => {
