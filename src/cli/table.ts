@@ -68,4 +68,39 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'a simulated Azure: list worlds, check a world file, open a shell in one',
     load: () => import('./commands/lab.ts'),
   },
+  {
+    name: 'run',
+    summary: 'run a plan of tool calls under a policy',
+    load: () => import('./commands/run.ts'),
+  },
+  {
+    name: 'replay',
+    summary: 'play a recorded run again, without any effect',
+    load: () => import('./commands/replay.ts'),
+  },
+  {
+    name: 'report',
+    summary: 'what a run did: timeline, denials, what it touched (console, JSON, HTML)',
+    load: () => import('./commands/report.ts'),
+  },
+  {
+    name: 'list-runs',
+    summary: 'the runs on record',
+    load: () => import('./commands/list-runs.ts'),
+  },
+  {
+    name: 'show-run',
+    summary: 'one run on record, in full',
+    load: () => import('./commands/show-run.ts'),
+  },
+  {
+    name: 'policy',
+    summary: 'check, test, explain and compare policies',
+    load: () => import('./commands/policy.ts'),
+  },
+  {
+    name: 'tool',
+    summary: 'tools for plans: list them, write your own, test it',
+    load: () => import('./commands/tool.ts'),
+  },
 ];
