@@ -84,10 +84,10 @@ describe('the catalogue', () => {
         .map((v) => v.path)
         .sort(),
     ).toEqual([file('a'), other].sort());
-    const named = await verifyNamed(statePaths(state).catalog, file('a'), {
+    const named = await verifyNamed(statePaths(state).catalog, [file('a')], {
       publicKeys: loadPublicKeys(statePaths(state).keys),
     });
-    expect(named?.[0]?.status).toBe('tampered');
+    expect(named[0]?.[0]?.status).toBe('tampered');
   });
 
   it('[LED-22] a journal put back to an earlier state, checkpoint and all, is found out', async () => {

@@ -128,20 +128,16 @@ async function verifyOne(
   const other = OTHER_FORMATS.find((format) => format.find(places).includes(path));
   if (other) return other.verify(path, publicKeys);
   const kind = statSync(path, { throwIfNoEntry: false });
-  if (kind?.isDirectory()) {
-    const verdicts: FileVerdict[] = [];
-    for (const base of ledger.journalsIn(path))
-      verdicts.push(...(await verifyOne(ledger, base, places, pinned)));
-    return verdicts;
-  }
-  if (kind && ledger.looksLikeTar(path)) return ledger.verifyBundle(path, pinned ?? new Map());
+  if (kind?.isFile() && ledger.looksLikeTar(path)) return ledger.verifyBundle(path, pinned ?? new Map());
+  const journals = kind?.isDirectory() ? ledger.journalsIn(path) : [path];
   const { catalog } = ledger.statePaths(places.state);
-  const verdicts = await ledger.verifyNamed(catalog, path, { publicKeys });
-  if (verdicts === null)
-    throw new WritError(CODES.invalid_input, `${path}: there is no such file`, {
+  const verdicts = (await ledger.verifyNamed(catalog, journals, { publicKeys })).flatMap((answer, i) => {
+    if (answer !== null) return answer;
+    throw new WritError(CODES.invalid_input, `${journals[i]}: there is no such file`, {
       suggestion: `ls -l ${quoteArgv([dirname(path)])}`,
       exit: EXIT.usage,
     });
+  });
   if (pinned || !found.borrowed) return verdicts;
   const note = `checked with keys from ${found.from}, which lie with the file: name a key you trust with --key`;
   return verdicts.map((v) => ({ ...v, notes: [...v.notes, note] }));

@@ -1,7 +1,7 @@
 import type { FileVerdict, VerifyStatus } from '../types.ts';
 import type { Vouched } from './checkpoint-check.ts';
-import { baseOf, lastSegment, segmentName } from './names.ts';
-import { diskEvidence } from './source.ts';
+import { baseOf, checkpointName, lastSegment, segmentName } from './names.ts';
+import { diskEvidence, type Evidence } from './source.ts';
 import { examineSegment, type SegmentFindings, type VerifyOptions } from './verify-file.ts';
 
 /** What is known of a journal as a whole. */
@@ -21,27 +21,40 @@ export interface JournalFindings {
 export async function verifyJournal(path: string, options: VerifyOptions): Promise<JournalFindings> {
   const evidence = options.evidence ?? diskEvidence;
   const base = baseOf(path);
-  const last = lastSegment(evidence, base);
-  const verdicts: FileVerdict[] = [];
-  let previous: SegmentFindings | null = null;
-  let known: Vouched | null = null;
-  for (let segment = 0; segment <= last; segment++) {
-    const found = await examineSegment(segmentName(base, segment), options, previous?.end ?? null);
-    verdicts.push(linked(found, previous, segment));
-    previous = found;
-    known = vouchedBy(found) ?? known;
+  const found: SegmentFindings[] = [];
+  const examine = async (segment: number) =>
+    examineSegment(segmentName(base, segment), options, found[segment - 1]?.end ?? null);
+  for (let segment = 0; segment <= lastToExamine(evidence, base, found); segment++) {
+    const next = await examine(segment);
+    // A writer may have written more to the segment before, and finished it, after we looked at it.
+    const previous = found[segment - 1];
+    if (previous && vouchedBy(previous)?.sealed === false && next.present)
+      found[segment - 1] = await examine(segment - 1);
+    found.push(next);
   }
-  if (previous && vouchedBy(previous)?.sealed)
-    verdicts.push(missingNext(segmentName(base, last + 1), previous));
+  const verdicts = found.map((segment, i) => linked(segment, found[i - 1] ?? null, i));
+  const last = found.at(-1);
+  if (last && vouchedBy(last)?.sealed) verdicts.push(missingNext(segmentName(base, found.length), last));
+  const known = found.findLast((segment) => vouchedBy(segment) !== null);
   return {
     base,
     verdicts,
-    id: known?.journal ?? null,
-    listed: known?.listed ?? false,
-    count: previous?.end.sequence ?? 0,
-    head: previous?.end.head ?? '',
-    present: verdicts.some((v) => v.records > 0) || previous?.present === true,
+    id: (known && vouchedBy(known)?.journal) ?? null,
+    listed: (known && vouchedBy(known)?.listed) ?? false,
+    count: last?.end.sequence ?? 0,
+    head: last?.end.head ?? '',
+    present: found.some((segment) => segment.present),
   };
+}
+
+/** The next segment as long as there is one; where one is missing, the folder says whether more follow. */
+function lastToExamine(evidence: Evidence, base: string, found: readonly SegmentFindings[]): number {
+  const next = segmentName(base, found.length);
+  if (found.length === 0 || evidence.exists(next) || evidence.exists(checkpointName(next)))
+    return found.length;
+  const last = found.at(-1);
+  const robbed = last !== undefined && (!last.present || vouchedBy(last)?.sealed !== false);
+  return robbed ? lastSegment(evidence, base) : found.length - 1;
 }
 
 function vouchedBy(found: SegmentFindings): Vouched | null {

@@ -76,7 +76,7 @@ function catalogVerdicts(
 function recall(evidence: Evidence, catalog: string, own: JournalFindings): ReadonlyMap<string, Remembered> {
   const journals = new Map<string, Remembered>();
   for (const { path, records } of own.verdicts) {
-    for (const line of firstLines(evidence, path, records)) {
+    for (const line of goodLines(evidence, path, records)) {
       const entry = JSON.parse(line) as Record<string, unknown>;
       if (typeof entry.path !== 'string') continue;
       const base = resolve(dirname(catalog), entry.path);
@@ -107,13 +107,25 @@ function note(
   }
 }
 
-/** Lines that were found good; the catalogue is small. */
-function firstLines(evidence: Evidence, path: string, records: number): string[] {
+/** The lines that were found good, without holding the file. */
+function* goodLines(evidence: Evidence, path: string, records: number): Generator<string> {
   const source = records > 0 ? evidence.open(path) : null;
-  if (!source) return [];
+  if (!source) return;
   try {
-    const bytes = Buffer.alloc(source.size());
-    return bytes.subarray(0, source.read(bytes, 0)).toString('utf8').split('\n').slice(0, records);
+    let rest = Buffer.alloc(0);
+    for (let position = 0, left = records; left > 0; ) {
+      const chunk = Buffer.alloc(256 * 1024);
+      const n = source.read(chunk, position);
+      if (n === 0) return;
+      position += n;
+      rest = Buffer.concat([rest, chunk.subarray(0, n)]);
+      let from = 0;
+      for (let end = rest.indexOf(10); end !== -1 && left > 0; end = rest.indexOf(10, from), left--) {
+        yield rest.toString('utf8', from, end);
+        from = end + 1;
+      }
+      rest = rest.subarray(from);
+    }
   } finally {
     source.close();
   }
@@ -144,17 +156,22 @@ function compare(found: JournalFindings, memory: Remembered): readonly FileVerdi
   return found.verdicts;
 }
 
-/** One named journal and what the catalogue remembers of it; null when nobody has ever heard of it. */
+/** Named journals and what the catalogue remembers of each; null for one nobody has ever heard of. */
 export async function verifyNamed(
   catalog: string,
-  path: string,
+  paths: readonly string[],
   options: VerifyOptions,
-): Promise<readonly FileVerdict[] | null> {
+): Promise<readonly (readonly FileVerdict[] | null)[]> {
   const evidence = options.evidence ?? diskEvidence;
-  const found = await verifyJournal(resolve(path), options);
-  const memory = recall(evidence, catalog, await verifyJournal(catalog, options)).get(found.base);
-  if (!memory && !found.present && !evidence.exists(checkpointName(found.base))) return null;
-  return memory ? compare(found, memory) : found.verdicts;
+  const remembered = recall(evidence, catalog, await verifyJournal(catalog, options));
+  const answers: (readonly FileVerdict[] | null)[] = [];
+  for (const path of paths) {
+    const found = await verifyJournal(resolve(path), options);
+    const memory = remembered.get(found.base);
+    const unknown = !memory && !found.present && !evidence.exists(checkpointName(found.base));
+    answers.push(unknown ? null : memory ? compare(found, memory) : found.verdicts);
+  }
+  return answers;
 }
 
 /** First segments of the journals in a folder on disk. */
