@@ -1,10 +1,9 @@
 import { CODES, EXIT, WritError } from '../../core/index.ts';
-import { findVm } from '../network/places.ts';
+import { findVm, macAddress } from '../network/places.ts';
 import { applyJsonPatch } from '../world/patch.ts';
 import { makeTimeline } from '../world/timeline.ts';
 import type { Timeline, World } from '../world/types.ts';
 import { type CaptureFilter, compileFilters } from './filter.ts';
-import { macOf } from './mac.ts';
 import { playNeighbours } from './neighbours.ts';
 import { Recorder } from './recorder.ts';
 import { Scene } from './scene.ts';
@@ -12,6 +11,7 @@ import { Carrier } from './sim/carrier.ts';
 import { EventQueue } from './sim/events.ts';
 import { LEAVE_AFTER_US } from './sim/tcp-conversation.ts';
 import { drawClockOffsetUs, packetsPerSecond, playFlows } from './traffic.ts';
+import { parseMac } from './wire/ethernet.ts';
 import { WHOLE_PACKET } from './wire/pcap-writer.ts';
 
 export interface CaptureOptions {
@@ -56,7 +56,7 @@ export function captureStatistics(source: World | Timeline, options: CaptureOpti
   const scene = new Scene(events, timeline, originMs, endMs);
   const recorder = new Recorder({
     vm: vm!.name,
-    mac: macOf(world.id, vm!.name),
+    mac: parseMac(macAddress(vm!)),
     originMs,
     startMs: options.startMs,
     endMs,

@@ -16,8 +16,6 @@
  * part in no flow, gives a valid file without packets. Throws `WritError` only for an unknown VM or bad numbers.
  *
  * `captureStatistics(…)` returns the same plus counts, for messages such as "10,234 packets".
- * `macText(world.id, vm)` is the hardware address the frames carry, as `az network nic show` writes it.
  */
 export { type CaptureOptions, type CaptureResult, captureStatistics, synthesizeCapture } from './capture.ts';
 export type { CaptureFilter } from './filter.ts';
-export { macText } from './mac.ts';

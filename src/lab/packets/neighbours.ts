@@ -1,13 +1,12 @@
 /** ARP of the captured VM: it asks for its gateway and for neighbours on its subnet, and the fabric answers. */
 import { inPrefix, parseIp } from '../network/ipv4.ts';
-import { findVm, subnetOf } from '../network/places.ts';
+import { findVm, macAddress, subnetOf } from '../network/places.ts';
 import type { World } from '../world/types.ts';
-import { macOf } from './mac.ts';
 import type { Recorder } from './recorder.ts';
 import { drawBetween, mix, seedOf } from './sim/random.ts';
 import { gatewayOf } from './stages.ts';
 import type { Stage } from './traffic.ts';
-import { FABRIC_MAC } from './wire/ethernet.ts';
+import { FABRIC_MAC, parseMac } from './wire/ethernet.ts';
 
 /** How often a Linux host in use checks a neighbour again. */
 const EVERY_MS = 24_000;
@@ -18,7 +17,7 @@ export function playNeighbours(stage: Stage, vmName: string, recorder: Recorder)
   const { events, scene, originMs, endMs } = stage;
   const vm = findVm(scene.first, vmName);
   if (vm === undefined) return;
-  const mac = macOf(scene.first.id, vm.name);
+  const mac = parseMac(macAddress(vm));
   const senderIp = parseIp(vm.ip) ?? 0;
   for (const targetIp of neighboursOf(scene.first, vmName)) {
     const seed = mix(scene.seed, seedOf(`arp ${vm.name} ${targetIp}`));
