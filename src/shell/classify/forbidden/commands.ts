@@ -93,6 +93,15 @@ const copyBlocks: Test = (args, cwd) => {
   return null;
 };
 
+/** tar writes to the archive when it creates or appends; other devices on its line are read. */
+const archive: Test = (args, cwd) => {
+  const mode = args[0] ?? '';
+  const writes = /^-?[A-Za-z]*[cru]/.test(mode) || has(args, '', '--create', '--append', '--update');
+  return writes
+    ? toOption('-f', '--file')([mode.startsWith('-') ? mode : `-${mode}`, ...args.slice(1)], cwd)
+    : null;
+};
+
 const initLevel: Test = (args) => {
   const level = operands(args)[0];
   return level === '0' || level === '6' ? power : null;
@@ -224,7 +233,7 @@ const TESTS: ReadonlyMap<string, Test> = new Map<string, Test>([
   ],
   ['cryptsetup', whenVerb(/^(?:luksFormat|erase|luksErase|reencrypt|format)$/, writeDevice)],
   ['zpool', whenVerb(/^(?:create|labelclear|add|replace)$/, writeDevice)],
-  ['tar', whenOption((args) => /c|r|u/.test(args[0] ?? '') && (args[0] ?? '').includes('f'))],
+  ['tar', archive],
   [
     'curl',
     toOption(

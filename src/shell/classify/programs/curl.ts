@@ -2,7 +2,7 @@
 import type { Scan } from '../options.ts';
 import { at, over, type Rule, risky, safe, type Verdict, type Word } from '../rule.ts';
 import { decimal, integer, odd, token } from './common.ts';
-import { headerObjection, routeObjection, scheme, URL_RULES, urlObjection } from './curl-url.ts';
+import { EXPLOIT, headerObjection, routeObjection, scheme, URL_RULES, urlObjection } from './curl-url.ts';
 import { optionProgram, type Program } from './program.ts';
 
 const method = risky(
@@ -110,8 +110,9 @@ const writeOut = (value: string): Rule | null =>
   value.startsWith('@') ? readsFile : /%output\{/i.test(value) ? writes : null;
 const header = (value: string): Rule | null =>
   headerObjection(value, { readsFile, credential, sends, method });
+/** Plain words, and nothing that a server with an old hole would run. */
 const words = (value: string): Rule | null =>
-  /^[\x20-\x7e]{0,512}$/.test(value) && !value.startsWith('@') ? null : odd;
+  /^[\x20-\x7e]{0,512}$/.test(value) && !value.startsWith('@') && !EXPLOIT.test(value) ? null : odd;
 const verb = (value: string): Rule | null => (value === 'GET' || value === 'HEAD' ? null : method);
 
 const curl: Program = optionProgram({
