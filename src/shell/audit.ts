@@ -32,7 +32,7 @@ export interface ShellAudit {
   /** Resolves when the intent is durable: only then may a process start. */
   intend(entry: Intended): Promise<string>;
   record(entry: AuditEntry): Promise<void>;
-  /** Not waited for: A2 says why that is enough. */
+  /** Written a little later: A2 says why that is enough. */
   settle(intentId: string, how: 'done' | 'failed'): void;
   close(): Promise<void>;
 }
@@ -59,6 +59,7 @@ export interface AuditEntry extends Commanded {
 export type OpenShellJournal = (path: string) => Promise<Journal>;
 
 const SUMMARY = 200;
+const REST_MS = 100;
 
 export async function openShellAudit(options: {
   readonly sessionId: string;
@@ -106,16 +107,31 @@ function liveAudit(
   interrupted: readonly string[],
 ): ShellAudit {
   let number = last;
+  // Outcomes wait for the next intent, to share its flush, or for a moment of rest.
+  let waiting: { readonly intentId: string; readonly how: 'done' | 'failed' }[] = [];
+  let rest: NodeJS.Timeout | undefined;
   let settled: Promise<unknown> = Promise.resolve();
+  const flush = () => {
+    clearTimeout(rest);
+    const now = waiting.map(({ intentId, how }) => outcome(intents, intentId, { outcome: how }));
+    waiting = [];
+    settled = Promise.allSettled([settled, ...now]);
+  };
   return {
     interrupted,
     nextId: () => `${sessionId}_${String(++number).padStart(3, '0')}`,
-    intend: (entry) => intent(intents, { ...told(sessionId, entry), action_digest: entry.digest }),
+    intend: (entry) => {
+      flush();
+      return intent(intents, { ...told(sessionId, entry), action_digest: entry.digest });
+    },
     record: async (entry) => void (await journal.append(recordOf(sessionId, entry))),
     settle: (intentId, how) => {
-      settled = Promise.allSettled([settled, outcome(intents, intentId, { outcome: how })]);
+      waiting.push({ intentId, how });
+      clearTimeout(rest);
+      rest = setTimeout(flush, REST_MS).unref();
     },
     close: async () => {
+      flush();
       await settled;
       const closed = await Promise.allSettled([intents.close(), journal.close()]);
       for (const result of closed) if (result.status === 'rejected') throw result.reason;
