@@ -6,15 +6,15 @@ import {
   type AuditSink,
   actionDigest,
   type Clock,
-  canonicalJson,
   type Decision,
-  decidingEvaluation,
   type Ids,
   isDigest,
   messageOf,
   type Writ,
   type WritGrounds,
 } from '../core/index.ts';
+import { frozenCopy } from './frozen-action.ts';
+import { approvalOf, approvedGrounds, reasonOf, rulesOf } from './grounds.ts';
 import { judge } from './judge.ts';
 import { mint } from './mint.ts';
 import { readAnswer } from './read-answer.ts';
@@ -25,7 +25,6 @@ import type {
   AuthorizeRequest,
   Binding,
   DurableApprovalQueue,
-  GivenApproval,
 } from './types.ts';
 import { withTimeout } from './with-timeout.ts';
 
@@ -249,53 +248,9 @@ function bindingOf({ request, action, role }: Judged): Binding {
   };
 }
 
-/** A copy nobody else holds, so that what is judged cannot change before it is done. */
-function frozenCopy(action: Action): Action | undefined {
-  try {
-    return deepFreeze(JSON.parse(canonicalJson(action)) as Action);
-  } catch {
-    return undefined;
-  }
-}
-
-function deepFreeze<T>(value: T): T {
-  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
-    Object.freeze(value);
-    for (const inner of Object.values(value)) deepFreeze(inner);
-  }
-  return value;
-}
-
 function lifeOf(request: AuthorizeRequest): number {
   const wanted = request.expiresInMs ?? FOUR_HOURS;
   return Number.isFinite(wanted) && wanted > 0 ? wanted : 0;
-}
-
-function reasonOf(decision: Decision): string {
-  const deciding = decidingEvaluation(decision);
-  return deciding ? `${deciding.rule}: ${deciding.reason}` : 'nobody judged this action';
-}
-
-function rulesOf(decision: Decision): readonly string[] {
-  return decision.evaluations.map((e) => `${e.evaluator}/${e.rule}`);
-}
-
-function approvalOf(approvalId: string, answer: Extract<ApprovalAnswer, { kind: 'approve' }>): GivenApproval {
-  return {
-    approvalId,
-    approver: answer.approver,
-    ...(answer.role === undefined ? {} : { role: answer.role }),
-    ...(answer.reason === undefined ? {} : { reason: answer.reason }),
-  };
-}
-
-function approvedGrounds(decision: Decision, approval: GivenApproval): WritGrounds {
-  return {
-    decision: 'approved',
-    rules: rulesOf(decision),
-    approvalId: approval.approvalId,
-    approver: approval.approver,
-  };
 }
 
 function whoOf(answer: ApprovalAnswer) {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ApprovalResponse, AuthorizeRequest } from '../../src/authority/index.ts';
@@ -374,6 +374,7 @@ describe('using an approval', () => {
       by: 'refused',
     });
     expect(await dead.authority.authorize(request())).toMatchObject({ outcome: 'denied', by: 'nobody' });
+    rmSync(dead.folder, { recursive: true });
   });
 
   it('a row edited behind our back to another action does not pass', async () => {
