@@ -4,11 +4,16 @@ import { basename, extname, join, resolve } from 'node:path';
 import { CODES, EXIT, type ExitCode, messageOf, WritError } from '../core/index.ts';
 import type { Analysis } from './analysis.ts';
 import { analyze } from './analyze.ts';
+import { compareRates } from './compare/compare.ts';
+import { compareEnds } from './compare/dual-end.ts';
+import { comparisonMarkdown } from './compare/markdown.ts';
 import { countersOf } from './count.ts';
 import type { Counters } from './counters.ts';
 import { Engine } from './engine.ts';
 import { findingsOf } from './findings/index.ts';
 import { NotACapture } from './read/capture-file.ts';
+import { htmlReport } from './report/html.ts';
+import { executiveSummary, forensicReport } from './report/markdown.ts';
 import { countFile } from './run.ts';
 import { semanticReport } from './semantic/build.ts';
 import type { SemanticReport } from './semantic/types.ts';
@@ -26,6 +31,9 @@ export interface AnalyzeOptions {
   readonly json: boolean;
   readonly semanticDir?: string | undefined;
   readonly reportDir?: string | undefined;
+  readonly html?: boolean | undefined;
+  /** A second capture to compare the first with. */
+  readonly compare?: string | undefined;
 }
 
 export interface Analysed {
@@ -43,22 +51,71 @@ export async function analyseFile(path: string, io: CommandIo): Promise<Analysed
 }
 
 export async function analyzeCommand(options: AnalyzeOptions, io: CommandIo): Promise<ExitCode> {
-  const reports: SemanticReport[] = [];
+  const files = options.compare === undefined ? options.files : [options.files[0] ?? '', options.compare];
+  const all: Analysed[] = [];
   // `--json` alone writes nothing: the document on stdout is the result.
-  const writes = !options.json || options.semanticDir !== undefined;
-  for (const file of options.files) {
-    const { report } = await analyseFile(file, io);
-    reports.push(report);
+  const writes =
+    !options.json ||
+    options.semanticDir !== undefined ||
+    options.reportDir !== undefined ||
+    options.html === true;
+  for (const file of files) {
+    const analysed = await analyseFile(file, io);
+    all.push(analysed);
     if (!writes) continue;
-    const path = writeOutput(
-      io,
-      options.semanticDir ?? '.',
-      `${stemOf(file)}_semantic.json`,
-      jsonText(report, 2),
-    );
-    if (!options.json) io.out(`${summaryLine(report)}\n  ${path}\n`);
+    const paths = writeReports(analysed, file, options, io);
+    if (!options.json) io.out(`${summaryLine(analysed.report)}\n${paths.map((p) => `  ${p}\n`).join('')}`);
   }
-  if (options.json) io.out(`${jsonText(reports.length === 1 ? reports[0] : { files: reports })}\n`);
+  const [first, second] = all;
+  if (options.compare !== undefined && first && second)
+    return compareAnalysed(first, second, files as [string, string], options, writes, io);
+  if (options.json)
+    io.out(`${jsonText(all.length === 1 ? first?.report : { files: all.map((x) => x.report) })}\n`);
+  return EXIT.ok;
+}
+
+function writeReports(
+  { report, analysis }: Analysed,
+  file: string,
+  options: AnalyzeOptions,
+  io: CommandIo,
+): readonly string[] {
+  const stem = stemOf(file);
+  const reports = options.reportDir ?? '.';
+  return [
+    writeOutput(io, options.semanticDir ?? '.', `${stem}_semantic.json`, jsonText(report, 2)),
+    writeOutput(io, reports, `${stem}_executive_summary.md`, executiveSummary(report)),
+    ...(options.html
+      ? [writeOutput(io, reports, `${stem}_forensic_report.html`, htmlReport(report, analysis))]
+      : []),
+    // Last: who waits for this file finds the others there.
+    writeOutput(io, reports, `${stem}_forensic_report.md`, forensicReport(report, analysis)),
+  ];
+}
+
+async function compareAnalysed(
+  a: Analysed,
+  b: Analysed,
+  files: readonly [string, string],
+  options: AnalyzeOptions,
+  writes: boolean,
+  io: CommandIo,
+): Promise<ExitCode> {
+  const comparison = compareRates(
+    a.analysis,
+    b.analysis,
+    await compareEnds(resolve(io.cwd, files[0]), resolve(io.cwd, files[1])),
+  );
+  if (writes) {
+    const stem = `${stemOf(files[0])}_vs_${stemOf(files[1])}_comparison`;
+    const json = writeOutput(io, options.semanticDir ?? '.', `${stem}.json`, jsonText(comparison, 2));
+    const markdown = writeOutput(io, options.reportDir ?? '.', `${stem}.md`, comparisonMarkdown(comparison));
+    if (!options.json)
+      io.out(
+        `comparison: ${comparison.dual_end?.conclusion ?? comparison.verdict}\n  ${json}\n  ${markdown}\n`,
+      );
+  }
+  if (options.json) io.out(`${jsonText(comparison)}\n`);
   return EXIT.ok;
 }
 

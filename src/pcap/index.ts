@@ -14,6 +14,7 @@ export { analyzeCommand, type CommandIo, countersCommand } from './command.ts';
 export type { Counters } from './counters.ts';
 export { findingsOf } from './findings/index.ts';
 export { NotACapture } from './read/capture-file.ts';
+export { type Verification, verificationExit, verifyReport } from './report/verify.ts';
 export { countFile } from './run.ts';
 export { semanticReport } from './semantic/build.ts';
 export type { Finding, SemanticReport, Severity } from './semantic/types.ts';

@@ -11,6 +11,8 @@ Options:
   --json              print the semantic JSON; alone, no file is written
   --semantic-dir DIR  where <stem>_semantic.json goes (default: here)
   --report-dir DIR    where the reports go (default: here)
+  --html              also write the report as one HTML file with charts
+  --compare FILE      compare with a second capture: rates, and packet by packet for two ends
   -h, --help          this text
   -V, --version       the version
 
@@ -35,6 +37,8 @@ async function main(argv: readonly string[]): Promise<number> {
         json: { type: 'boolean', default: false },
         'semantic-dir': { type: 'string' },
         'report-dir': { type: 'string' },
+        html: { type: 'boolean', default: false },
+        compare: { type: 'string' },
         help: { type: 'boolean', short: 'h', default: false },
       },
     });
@@ -52,6 +56,8 @@ async function main(argv: readonly string[]): Promise<number> {
         json: values.json,
         semanticDir: values['semantic-dir'],
         reportDir: values['report-dir'],
+        html: values.html,
+        compare: values.compare,
       },
       io,
     );

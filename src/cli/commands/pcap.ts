@@ -18,10 +18,42 @@ export const define: DefineCommand = (command, cli) => {
     .option('--json', 'print the semantic JSON; alone, no file is written', false)
     .option('--semantic-dir <dir>', 'where <stem>_semantic.json goes')
     .option('--report-dir <dir>', 'where the reports go')
+    .option('--html', 'also write the report as one HTML file with charts')
+    .option('--compare <file>', 'compare with a second capture: rates, and packet by packet for two ends')
     .addHelpText('after', '\nExample:\n  writ pcap analyze capture.pcap --report-dir reports')
-    .action(async (files: string[], options: { json: boolean; semanticDir?: string; reportDir?: string }) => {
-      const { analyzeCommand } = await import('../../pcap/index.ts');
-      cli.exitCode = await analyzeCommand({ files, ...options }, ioOf(cli));
+    .action(
+      async (
+        files: string[],
+        options: {
+          json: boolean;
+          semanticDir?: string;
+          reportDir?: string;
+          html?: boolean;
+          compare?: string;
+        },
+      ) => {
+        const { analyzeCommand } = await import('../../pcap/index.ts');
+        cli.exitCode = await analyzeCommand({ files, ...options }, ioOf(cli));
+      },
+    );
+  command
+    .command('verify')
+    .description('re-derive every finding of a semantic report from its capture')
+    .argument('<report>', 'the <stem>_semantic.json that analyze wrote')
+    .option('--capture <file>', 'the capture, if it is not where the report says')
+    .option('--json', 'one JSON document', false)
+    .addHelpText('after', '\nExample:\n  writ pcap verify capture_semantic.json')
+    .action(async (report: string, options: { capture?: string; json: boolean }) => {
+      const { verificationExit, verifyReport } = await import('../../pcap/index.ts');
+      const result = await verifyReport(report, cli.cwd, options.capture);
+      cli.exitCode = verificationExit(result);
+      if (options.json) return cli.json(result);
+      for (const f of result.findings)
+        cli.print(
+          `${f.holds ? cli.style.green('holds') : cli.style.red('fails')} ${f.id}${f.why ? `: ${f.why}` : ''}`,
+        );
+      for (const id of result.missing) cli.print(`${cli.style.red('left out')} ${id}`);
+      cli.print(result.verified ? 'every finding holds' : 'the report does not hold');
     });
   command
     .command('counters')

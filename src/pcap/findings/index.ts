@@ -1,13 +1,13 @@
 import type { Analysis } from '../analysis.ts';
 import type { Finding } from '../semantic/types.ts';
+import { DNS_RULES } from './dns-rules.ts';
+import { NETWORK_RULES } from './network-rules.ts';
+import type { FindingRule } from './rule.ts';
+import { TCP_RULES } from './tcp-rules.ts';
 
-/** A rule looks at one analysis and answers what it found. Pure: the same analysis gives the same findings. */
-export interface FindingRule {
-  readonly id: string;
-  readonly find: (analysis: Analysis) => readonly Finding[];
-}
+export type { FindingRule } from './rule.ts';
 
-const RULES: readonly FindingRule[] = [];
+export const RULES: readonly FindingRule[] = [...TCP_RULES, ...NETWORK_RULES, ...DNS_RULES];
 
 const ORDER = { CRITICAL: 0, HIGH: 1, MEDIUM: 2, LOW: 3, INFO: 4 } as const;
 

@@ -35,7 +35,9 @@ export interface FirewallRule {
   readonly source: string | null;
   readonly destination: string | null;
   readonly target: string;
+  /** Speaks only of conversations that have begun, or are broken. */
   readonly established: boolean;
+  readonly loopback: boolean;
   readonly line: string;
 }
 
@@ -174,7 +176,8 @@ function ruleOf(line: string): FirewallRule[] {
       source: value(/-s (\S+)/),
       destination: value(/-d (\S+)/),
       target: match[3]!,
-      established: /ESTABLISHED/.test(options) && !/NEW/.test(options),
+      established: /(--ctstate|--state)/.test(options) && !/\bNEW\b/.test(options),
+      loopback: /-[io] lo\b/.test(options),
       line,
     },
   ];
@@ -222,7 +225,7 @@ export function firewallVerdict(
   chain: 'INPUT' | 'OUTPUT' | 'FORWARD',
   flow: Flow,
 ): { readonly target: string; readonly rule: FirewallRule | null } {
-  const rule = guest.rules.find((r) => r.chain === chain && !r.established && ruleMatches(r, flow));
+  const rule = guest.rules.find((r) => r.chain === chain && !r.established && !r.loopback && ruleMatches(r, flow));
   return rule ? { target: rule.target, rule } : { target: guest.policies[chain] ?? 'ACCEPT', rule: null };
 }
 
