@@ -97,6 +97,8 @@ function assemble(datagram: Datagram): Uint8Array | undefined {
   const sorted = [...pieces].sort((a, b) => a.offset - b.offset);
   let covered = 0;
   for (const piece of sorted) {
+    // What lies beyond the end does not matter: another datagram's pieces may be mixed in.
+    if (covered >= length) break;
     if (piece.offset > covered) return undefined;
     covered = Math.max(covered, piece.offset + piece.bytes.length);
   }

@@ -4,7 +4,7 @@
  *
  * Bounds: a DNS message is at most 65,537 bytes; at most `MAX_PARTIAL` streams have one in the making.
  */
-import { TCP_VERDICT } from '../decode/bits.ts';
+import { TCP_FLAG, TCP_VERDICT } from '../decode/bits.ts';
 import { dnsMessage } from '../decode/dns.ts';
 import type { Engine } from '../engine.ts';
 import { u16be } from '../read/bytes.ts';
@@ -62,8 +62,11 @@ export class TcpPayloads {
     }
     const key = t.slot * 2 + t.side;
     const assembly = this.#assemblies.get(key) ?? new DnsAssembly();
-    const isNew = (t.verdict & NOT_NEW) === 0;
-    assembly.take(b, o, end, e.segment.seq, isNew, (bytes, from, to) =>
+    const again = (t.verdict & (TCP_VERDICT.retransmission | TCP_VERDICT.spurious_retransmission)) !== 0;
+    const readable = (t.verdict & NOT_NEW) === 0;
+    // A SYN takes one number before its data.
+    const seq = e.segment.seq + ((e.segment.flags & TCP_FLAG.syn) !== 0 ? 1 : 0);
+    assembly.take(b, o, end, seq, e.frameNumber, again, readable, (bytes, from, to) =>
       this.#message(e, bytes, from, to, to),
     );
     if (!assembly.waiting) this.#assemblies.delete(key);

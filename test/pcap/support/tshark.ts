@@ -131,7 +131,11 @@ function frameOf(cells: readonly string[]): FrameRecord {
     dns: {
       queries: responses.filter((flag) => flag === '0' || flag === 'False').length,
       responses: responses.filter((flag) => flag === '1' || flag === 'True').length,
-      rcodes: multicast ? [] : list('dns.flags.rcode').map(Number),
+      rcodes: multicast
+        ? []
+        : list('dns.flags.rcode')
+            .map(Number)
+            .sort((a, b) => a - b),
     },
     icmp: Number(list('icmp.type')[0] ?? -1),
     icmpv6: Number(list('icmpv6.type')[0] ?? -1),
