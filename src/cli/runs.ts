@@ -69,8 +69,24 @@ export function exitOf(run: Pick<RunRow, 'status' | 'denied_steps'>): ExitCode {
   return run.denied_steps > 0 ? EXIT.denied : EXIT.failed;
 }
 
-/** Writes pieces of text and waits when the reader is slower than we are. */
+/** Writes pieces of text, waits when the reader is slower than we are, and stops when it has gone. */
 export async function writePieces(cli: Cli, pieces: Iterable<string>): Promise<void> {
-  for (const piece of pieces)
-    if (!cli.stdout.write(piece)) await new Promise<void>((done) => cli.stdout.once('drain', done));
+  let gone: Error | undefined;
+  const onError = (error: Error) => {
+    gone = error;
+  };
+  cli.stdout.on('error', onError);
+  try {
+    for (const piece of pieces) {
+      if (gone) break;
+      if (cli.stdout.write(piece)) continue;
+      await new Promise<void>((done) => cli.stdout.once('drain', done).once('error', () => done()));
+    }
+    // Errors of the last write arrive on a later turn.
+    await new Promise((done) => setImmediate(done));
+  } finally {
+    // `writ report … | head` closes the pipe early: that is the reader's business, not a failure.
+    if ((gone as NodeJS.ErrnoException | undefined)?.code !== 'EPIPE') cli.stdout.off('error', onError);
+  }
+  if (gone && (gone as NodeJS.ErrnoException).code !== 'EPIPE') throw gone;
 }

@@ -12,11 +12,19 @@ import { osUser } from '../os-user.ts';
  */
 interface OtherFormat {
   readonly name: string;
-  find(places: Folders): readonly string[];
+  find(places: Folders): Promise<readonly string[]>;
   verify(path: string, publicKeys: PublicKeys): Promise<readonly FileVerdict[]>;
 }
 
-const OTHER_FORMATS: readonly OtherFormat[] = [];
+const OTHER_FORMATS: readonly OtherFormat[] = [
+  {
+    name: 'run store',
+    find: async (places) => (await import('../../runner/index.ts')).findRunStores(places.state),
+    verify: async (path, publicKeys) => [
+      await (await import('../../runner/index.ts')).verifyRunStore(path, { publicKeys }),
+    ],
+  },
+];
 
 interface Flags extends FolderFlags {
   readonly json?: boolean;
@@ -108,7 +116,9 @@ async function verifyAll(
 ): Promise<readonly FileVerdict[]> {
   const { catalog, keys } = ledger.statePaths(places.state);
   const publicKeys = pinned ?? ledger.loadPublicKeys(keys);
-  const others = OTHER_FORMATS.map((format) => ({ format, paths: format.find(places) }));
+  const others = await Promise.all(
+    OTHER_FORMATS.map(async (format) => ({ format, paths: await format.find(places) })),
+  );
   const except = new Set(others.flatMap(({ paths }) => paths));
   const dirs = ledger.usualDirs(places.state, places.audit);
   const verdicts = [...(await ledger.verifyState(catalog, dirs, { publicKeys }, except))];
@@ -125,8 +135,8 @@ async function verifyOne(
 ): Promise<readonly FileVerdict[]> {
   const found = ledger.findKeys(path, places.state, places.audit);
   const publicKeys = pinned ?? found.publicKeys;
-  const other = OTHER_FORMATS.find((format) => format.find(places).includes(path));
-  if (other) return other.verify(path, publicKeys);
+  for (const format of OTHER_FORMATS)
+    if ((await format.find(places)).includes(path)) return format.verify(path, publicKeys);
   const kind = statSync(path, { throwIfNoEntry: false });
   if (kind?.isFile() && ledger.looksLikeTar(path)) return ledger.verifyBundle(path, pinned ?? new Map());
   const journals = kind?.isDirectory() ? ledger.journalsIn(path) : [path];

@@ -20,6 +20,7 @@ export function anchorPath(dbPath: string, stateDir: string): string {
     .join('/');
 }
 
+export const ANCHOR_EVENT = 'run_store.anchor';
 const WAIT_MS = 10_000;
 
 export async function writeAnchor(
@@ -30,7 +31,7 @@ export async function writeAnchor(
   const journal = await openWaiting(options.ledger, path, options.clock);
   try {
     const database = relative(dirname(path), resolve(options.dbPath)).split(sep).join('/');
-    await journal.append({ event_type: 'run_store.anchor', database, ...entry });
+    await journal.append({ event_type: ANCHOR_EVENT, database, ...entry });
   } finally {
     await journal.close();
   }
@@ -62,7 +63,7 @@ export async function readAnchors(path: string, storeId: string): Promise<Anchor
     for await (const item of readJournal(path)) {
       if (item.kind === 'problem') return { anchors, problem: `${path}: ${item.what}` };
       const { store_id, seq, head: hash, runs } = item.record;
-      if (item.record.event_type !== 'run_store.anchor' || store_id !== storeId) continue;
+      if (item.record.event_type !== ANCHOR_EVENT || store_id !== storeId) continue;
       if (typeof seq === 'number' && typeof hash === 'string' && typeof runs === 'number')
         anchors.push({ store_id: storeId, seq, hash, runs });
     }

@@ -354,6 +354,8 @@ class SqliteRunStore implements RunStore {
     this.#head = undefined;
     try {
       this.#seal();
+      // The database file alone then holds everything; a reader in the middle of something just delays that.
+      this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     } finally {
       this.#checkpoints.close();
       this.#db.close();
