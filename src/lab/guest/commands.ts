@@ -10,21 +10,21 @@ import { mtr, tracepath, traceroute } from '../tools/traceroute.ts';
 import { firewallCommands } from './firewall.ts';
 import { interfaceCommands } from './interfaces.ts';
 import type { GuestCommand, GuestCommands } from './machine.ts';
-import { WAITED_LONG } from './shell.ts';
 import { socketCommands } from './sockets.ts';
 import { systemCommands } from './system.ts';
 import { textCommands } from './text.ts';
 
+/** Without a limit of its own a probe into silence waits for minutes. */
 const probe: GuestCommand = (argv, machine) => {
-  const result = nc(argv, machine.tools());
-  // Without -w a probe into silence waits for minutes: `timeout` should cut it off.
-  return /failed: Connection timed out/.test(result.stderr) ? { ...result, code: WAITED_LONG } : result;
+  const ctx = machine.tools();
+  const waited = /failed: Connection timed out/.test(nc([...argv, '-v'], ctx).stderr);
+  return { ...nc(argv, machine.tools()), waited };
 };
 
 const web: GuestCommand = (argv, machine) => {
   const result = curl(argv, machine.tools());
-  const limited = argv.some((w) => /^(-\w*m|--max-time|--connect-timeout)/.test(w));
-  return result.code === 28 && !limited ? { ...result, code: WAITED_LONG } : result;
+  const limited = argv.some((w) => /^(-[a-zA-Z]*m$|--max-time|--connect-timeout)/.test(w));
+  return { ...result, waited: result.code === 28 && !limited };
 };
 
 /** wget speaks through curl's voice: same trip, other words. */
@@ -55,7 +55,8 @@ const telnet: GuestCommand = (argv, machine) => {
   return {
     stdout: trying,
     stderr: `telnet: Unable to connect to remote host: ${why}\n`,
-    code: c.kind === 'timeout' ? WAITED_LONG : 1,
+    code: 1,
+    waited: c.kind === 'timeout',
   };
 };
 
@@ -73,7 +74,7 @@ const openssl: GuestCommand = (argv, machine) => {
   if (page.code === 7) return fail('connect:errno=111\n', 1);
   // The connection stood, but the certificate never came: the classic face of a black hole.
   return /Operation timed out/.test(page.stderr)
-    ? { stdout: 'CONNECTED(00000003)\n', stderr: '', code: WAITED_LONG }
+    ? { stdout: 'CONNECTED(00000003)\n', stderr: '', code: 1, waited: true }
     : fail('connect:errno=110\n', 1);
 };
 

@@ -57,7 +57,9 @@ export class Machine {
   }
 }
 
-export type GuestCommand = (argv: readonly string[], machine: Machine, stdin: string) => ToolResult;
+/** `waited`: the command sat there until Linux's own patience ran out; `timeout` would have cut it off. */
+export type GuestResult = ToolResult & { readonly waited?: boolean };
+export type GuestCommand = (argv: readonly string[], machine: Machine, stdin: string) => GuestResult;
 export type GuestCommands = Readonly<Record<string, GuestCommand>>;
 
 /** A program that ought to serve a port: what listens, and what traffic expects but does not find. */

@@ -6,8 +6,7 @@
  * G2 Everything is bounded: commands run, loop rounds, nesting, output.
  */
 import { type CommandNode, parse, type Redirection, type Statement, type Word, type WordPart } from 'unbash';
-import type { ToolResult } from '../tools/context.ts';
-import type { GuestCommand, Machine } from './machine.ts';
+import type { GuestCommand, GuestResult, Machine } from './machine.ts';
 
 const MAX_COMMANDS = 2000;
 const MAX_ROUNDS = 500;
@@ -24,22 +23,22 @@ interface Run {
   exited: boolean;
 }
 
-const NOTHING: ToolResult = { stdout: '', stderr: '', code: 0 };
+const NOTHING: GuestResult = { stdout: '', stderr: '', code: 0 };
 
-export function runScript(script: string, machine: Machine, find: FindCommand): ToolResult {
+export function runScript(script: string, machine: Machine, find: FindCommand): GuestResult {
   const run: Run = { machine, find, commands: 0, output: 0, exited: false };
   return runText(script, run, '', 0);
 }
 
 /** `bash -c`, `$( )` and the script itself. */
-function runText(script: string, run: Run, stdin: string, depth: number): ToolResult {
+function runText(script: string, run: Run, stdin: string, depth: number): GuestResult {
   const parsed = parse(script);
   const mistake = parsed.errors?.[0];
   if (mistake) return { stdout: '', stderr: `sh: 1: Syntax error: ${mistake.message}\n`, code: 2 };
   return runList(parsed.commands, run, stdin, depth);
 }
 
-function runList(statements: readonly Statement[], run: Run, stdin: string, depth: number): ToolResult {
+function runList(statements: readonly Statement[], run: Run, stdin: string, depth: number): GuestResult {
   let total = NOTHING;
   for (const statement of statements) {
     if (run.exited) break;
@@ -48,13 +47,13 @@ function runList(statements: readonly Statement[], run: Run, stdin: string, dept
   return total;
 }
 
-function joined(before: ToolResult, after: ToolResult): ToolResult {
-  return { stdout: before.stdout + after.stdout, stderr: before.stderr + after.stderr, code: after.code };
+function joined(before: GuestResult, after: GuestResult): GuestResult {
+  return { ...after, stdout: before.stdout + after.stdout, stderr: before.stderr + after.stderr };
 }
 
 type Runnable = Statement['command'];
 
-function runNode(node: Runnable, run: Run, stdin: string, depth: number): ToolResult {
+function runNode(node: Runnable, run: Run, stdin: string, depth: number): GuestResult {
   if (depth > MAX_DEPTH) return { stdout: '', stderr: 'sh: too deeply nested\n', code: 2 };
   switch (node.type) {
     case 'Command':
@@ -129,7 +128,7 @@ function pipeline(
   run: Run,
   stdin: string,
   depth: number,
-): ToolResult {
+): GuestResult {
   let input = stdin;
   let stderr = '';
   let last = NOTHING;
@@ -139,10 +138,15 @@ function pipeline(
     input = both ? last.stdout + last.stderr : last.stdout;
     if (!both) stderr += last.stderr;
   });
-  return { stdout: last.stdout, stderr, code: last.code };
+  return { ...last, stderr };
 }
 
-function simple(node: CommandNode & { type: 'Command' }, run: Run, stdin: string, depth: number): ToolResult {
+function simple(
+  node: CommandNode & { type: 'Command' },
+  run: Run,
+  stdin: string,
+  depth: number,
+): GuestResult {
   for (const item of node.prefix)
     if (item.type === 'Assignment' && item.value.type === 'Word')
       run.machine.variables.set(item.name, expandWord(item.value, run, depth).join(' '));
@@ -180,7 +184,7 @@ const WRAPPERS: Readonly<Record<string, readonly string[]>> = {
   busybox: [],
 };
 
-function execute(words: readonly string[], run: Run, stdin: string, depth: number): ToolResult {
+function execute(words: readonly string[], run: Run, stdin: string, depth: number): GuestResult {
   if (++run.commands > MAX_COMMANDS) {
     run.exited = true;
     return { stdout: '', stderr: 'sh: too many commands\n', code: 2 };
@@ -219,7 +223,7 @@ function wrapped(
   run: Run,
   stdin: string,
   depth: number,
-): ToolResult {
+): GuestResult {
   let i = 0;
   while (i < rest.length && rest[i]!.startsWith('-')) i += withValue.includes(rest[i]!.slice(1)) ? 2 : 1;
   while (name === 'env' && /^\w+=/.test(rest[i] ?? '')) i++;
@@ -227,15 +231,11 @@ function wrapped(
   const inner = rest.slice(i);
   if (inner.length === 0) return NOTHING;
   const result = execute(inner, run, stdin, depth + 1);
-  // What would have waited longer than it was allowed to is cut off by `timeout`.
-  const waited = result.code === WAITED_LONG && limit !== undefined;
-  return waited ? { stdout: '', stderr: '', code: 124 } : result;
+  // What would have waited longer than it was allowed to is cut off.
+  return result.waited && limit !== undefined ? { stdout: '', stderr: '', code: 124 } : result;
 }
 
-/** A command that would hang: the code of a connection that ran into Linux's own patience. */
-export const WAITED_LONG = 110;
-
-function devTcp(path: string, run: Run): ToolResult {
+function devTcp(path: string, run: Run): GuestResult {
   const [, , kind, host, port] = path.split('/');
   const probe = run.find('nc');
   if (!probe || host === undefined || port === undefined)
@@ -254,17 +254,18 @@ function devTcp(path: string, run: Run): ToolResult {
   return {
     stdout: '',
     stderr: `bash: connect: ${why}\nbash: ${path}: ${why}\n`,
-    code: why === 'Connection timed out' ? WAITED_LONG : 1,
+    code: 1,
+    waited: why === 'Connection timed out',
   };
 }
 
 /** Files cannot be written in the guest: `>` to anywhere makes the text disappear. */
 function redirected(
-  result: ToolResult,
+  result: GuestResult,
   redirects: readonly Redirection[],
   run: Run,
   depth: number,
-): ToolResult {
+): GuestResult {
   let { stdout, stderr } = result;
   for (const r of redirects) {
     if (r.type !== 'Redirect') continue;
@@ -275,11 +276,11 @@ function redirected(
       if (fd === 2 && to === '1') [stdout, stderr] = [stdout + stderr, ''];
       else if (fd === 1 && to === '2') [stdout, stderr] = ['', stdout + stderr];
     } else if (r.operator === '>' || r.operator === '>>' || r.operator === '>|') {
-      if (fd === 2) stderr = to === '/dev/stdout' ? '' : '';
+      if (fd === 2) stderr = '';
       else stdout = '';
     }
   }
-  return { stdout, stderr, code: result.code };
+  return { ...result, stdout, stderr };
 }
 
 function expandWord(word: Word, run: Run, depth: number): readonly string[] {
