@@ -46,6 +46,16 @@ export const requirements: readonly Requirement[] = [
   must('20', SYNTHESIS, 'A server that resets does so in about the stated share of conversations.'),
   must('21', 'lab.md Flows', 'Host names are looked up first, and what the lookup brings decides the rest.'),
   must('22', 'lab.md Storage', 'The storage firewall answers inside the conversation; nothing is dropped.'),
+  must(
+    '23',
+    'lab.md VMs',
+    'Traffic to a public address carries, at each end, the addresses that end would see.',
+  ),
+  must(
+    '24',
+    SYNTHESIS,
+    'Whatever the wire does, a conversation ends, within its windows, having delivered no byte twice.',
+  ),
   must('30', SYNTHESIS, 'Captures at two ends hold the same packets, less what was lost between them.'),
   must('31', SYNTHESIS, 'Two ends have clocks of their own, a few milliseconds apart.'),
   must('32', SYNTHESIS, 'An appliance sees transit traffic twice, and the time to live goes down by one.'),

@@ -26,7 +26,15 @@ export interface Route {
   readonly appliances: ReadonlySet<string>;
 }
 
+/** A time in which the world stays the same. */
+export interface Stretch {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly world: World;
+}
+
 interface Epoch {
+  readonly fromMs: number;
   /** Microseconds of simulation time. */
   readonly fromUs: number;
   readonly world: World;
@@ -54,6 +62,7 @@ export class Scene {
     this.#events = events;
     const moments = [originMs, ...timeline.changes.filter((ms) => ms > originMs && ms < endMs)];
     this.#epochs = moments.map((ms) => ({
+      fromMs: ms,
       fromUs: (ms - originMs) * 1000,
       world: timeline.at(ms),
       routes: new Map(),
@@ -63,6 +72,14 @@ export class Scene {
 
   get first(): World {
     return this.#epochs[0]!.world;
+  }
+
+  stretches(endMs: number): readonly Stretch[] {
+    return this.#epochs.map(({ fromMs, world }, index) => ({
+      fromMs,
+      toMs: this.#epochs[index + 1]?.fromMs ?? endMs,
+      world,
+    }));
   }
 
   epochAt(us: number): number {

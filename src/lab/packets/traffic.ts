@@ -29,34 +29,42 @@ export interface Stage {
   readonly endMs: number;
 }
 
+/** A change may alter the flows themselves, so each stretch of time plays those of its own world. */
 export function playFlows(stage: Stage): void {
-  const { flows } = stage.scene.first;
-  flows.forEach((flow, index) => {
-    playFlow(stage, flow, index, flows.length);
-  });
+  for (const { fromMs, toMs, world } of stage.scene.stretches(stage.endMs)) {
+    world.flows.forEach((flow, index) => {
+      playFlow(stage, flow, { index, of: world.flows.length, fromMs, toMs });
+    });
+  }
 }
 
-function playFlow(stage: Stage, flow: Flow, index: number, flows: number): void {
-  const { events, originMs, endMs } = stage;
-  const seed = mix(
-    stage.scene.seed,
-    seedOf(`${flow.from} ${flow.to} ${flow.protocol} ${flow.port} ${index}`),
-  );
+interface Slot {
+  readonly index: number;
+  readonly of: number;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+function playFlow(stage: Stage, flow: Flow, slot: Slot): void {
+  const { events, originMs } = stage;
+  const name = `${flow.from} ${flow.to} ${flow.protocol} ${flow.port} ${slot.index}`;
+  const seed = mix(stage.scene.seed, seedOf(name));
   const phaseMs = draw(seed, ABOUT.phase) * flow.every_ms;
-  const share = Math.floor(PORTS.count / flows);
+  const share = Math.max(1, Math.floor(PORTS.count / slot.of));
+  const first = PORTS.first + ((slot.index * share) % PORTS.count);
   const begin = (number: number) => {
     const conversation = mix(seed, number);
     // Timers of applications are never exact.
     const late = draw(conversation, ABOUT.start) * Math.min(20, flow.every_ms * 0.03);
     const atMs = number * flow.every_ms + phaseMs + late;
-    if (atMs >= endMs) return;
+    if (atMs >= slot.toMs) return;
     events.at((atMs - originMs) * 1000, () => {
       begin(number + 1);
-      const clientPort = PORTS.first + index * share + (number % share);
+      const clientPort = first + (number % share);
       converse(stage, flow, { seed: conversation, flowSeed: seed, number, clientPort });
     });
   };
-  begin(Math.ceil((originMs - phaseMs) / flow.every_ms));
+  begin(Math.ceil((slot.fromMs - phaseMs) / flow.every_ms));
 }
 
 interface Turn {
@@ -254,7 +262,7 @@ export function packetsPerSecond(world: World): number {
   return total;
 }
 
-/** World time of the first packet that may matter to a capture: its conversation began this much earlier. */
+/** How far a VM's clock is off: a few milliseconds, the same in every capture of it. */
 export function drawClockOffsetUs(worldSeed: number, vm: string): number {
   const seed = mix(worldSeed, seedOf(vm));
   const size = drawBetween(seed, 1, 300, 4_000);

@@ -167,6 +167,30 @@ describe.skipIf(!hasTshark)('a world that changes', () => {
     expect(last).toBeLessThan(36_000);
   });
 
+  it('[LABP-40] a change of the flows themselves takes place', () => {
+    const late = { from: 'client', to: 'server', port: 7200, protocol: 'tcp', every_ms: 500, bytes: 100 };
+    const world = pair({
+      id: 'more-flows',
+      more: {
+        faults_over_time: [
+          { at_s: 20, patch: [{ op: 'add', path: '/flows/-', value: late }] },
+          { at_s: 40, patch: [{ op: 'remove', path: '/flows/0' }] },
+        ],
+      },
+    });
+    const opened = rows(
+      synthesizeCapture(world, { vm: 'client', ...minute }),
+      'tcp.flags == 0x002 && !tcp.analysis.retransmission',
+      'tcp.dstport',
+      'frame.time_epoch',
+    ).map(([port, time]) => ({ port, at: Number(time) * 1000 - NOW_MS }));
+    const times = (port: string) => opened.filter((o) => o.port === port).map((o) => o.at);
+    expect(Math.min(...times('7200'))).toBeGreaterThan(19_990);
+    expect(Math.max(...times('7100'))).toBeLessThan(40_030);
+    expect(times('7100').length).toBeGreaterThanOrEqual(79);
+    expect(times('7200').length).toBeGreaterThanOrEqual(79);
+  });
+
   it('[LABP-40] a change made through a timeline counts the same', () => {
     const world = pair({ id: 'stops' });
     const timeline = makeTimeline(
@@ -183,6 +207,25 @@ describe.skipIf(!hasTshark)('a world that changes', () => {
       'frame.time_epoch',
     );
     expect(Number(server.at(-1)![0]) * 1000 - NOW_MS).toBeLessThan(20_010);
+  });
+});
+
+describe.skipIf(!hasTshark)('addresses', () => {
+  it('[LABP-23] are translated on the way to a public address, each end seeing its own side', () => {
+    const world = pair({
+      id: 'public',
+      client: { public_ip: '20.50.1.1' },
+      server: { public_ip: '20.50.2.2' },
+      flow: { to: '20.50.2.2', every_ms: 2000 },
+      rules: [{ name: 'in', priority: 100, direction: 'Inbound', access: 'Allow', source: '20.50.1.1' }],
+    });
+    const at = (vm: string) => {
+      const pcap = synthesizeCapture(world, { vm, ...minute });
+      expect(complaints(pcap)).toEqual(new Map());
+      return new Set(rows(pcap, 'tcp', 'ip.src', 'ip.dst').map((pair) => pair.sort().join(' ')));
+    };
+    expect(at('client')).toEqual(new Set(['10.7.1.4 20.50.2.2']));
+    expect(at('server')).toEqual(new Set(['10.7.2.4 20.50.1.1']));
   });
 });
 
