@@ -89,4 +89,5 @@ export const requirements: readonly Requirement[] = [
     WORLDS,
     'What only packets can show does show in a capture of the world, and not at its healthy neighbour.',
   ),
+  must('56', WORLDS, 'A page explains how to write a world, with an example that works.'),
 ];

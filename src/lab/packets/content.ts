@@ -24,7 +24,9 @@ export interface Subject {
 
 const HTTP_PORTS = new Set([80, 3000, 3128, 5000, 5985, 8000, 8008, 8080, 8081, 8088, 8888, 9200]);
 const LINE_PORTS = new Set([21, 25, 110, 143, 587, 6379, 9418]);
-const TLS_PORTS = new Set([443, 636, 853, 989, 990, 993, 995, 5061, 6443, 8443, 9443]);
+const TLS_PORTS = new Set([
+  443, 636, 853, 989, 990, 993, 995, 2376, 5061, 5671, 5986, 6443, 8443, 8883, 9443,
+]);
 /** Payload of a full segment: what MSS and timestamps leave of 1500 bytes. */
 const SEGMENT = 1448;
 const PATTERN_BYTES = 1536;

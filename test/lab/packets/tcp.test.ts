@@ -130,6 +130,18 @@ describe('a TCP conversation', () => {
     );
   });
 
+  it('[LABP-24] over a wire that loses three packets in a hundred is done in seconds, nearly always', () => {
+    let done = 0;
+    let slow = 0;
+    for (let seed = 1; seed <= 200; seed += 1) {
+      const result = play({ lossPct: 3, delayUs: 10_000 }, 30_000, 30_000, {}, seed);
+      if (result.acknowledgedByServer === 30_002 && result.acknowledgedByClient === 30_002) done += 1;
+      if (result.endedUs > 5_000_000) slow += 1;
+    }
+    expect(done).toBeGreaterThanOrEqual(198);
+    expect(slow).toBeLessThan(10);
+  });
+
   it('[LABP-24] over a wire that nearly kills it still ends, in a bounded number of steps', () => {
     const wires = fc.record({
       lossPct: fc.integer({ min: 0, max: 100 }),
