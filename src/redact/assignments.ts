@@ -2,7 +2,7 @@ import { BASE64, flagsAt, IDENT, is, isEol, skip, skipBack, skipGap, startsLine,
 import type { KeyMeaning } from './key-names.ts';
 import { nestedValues } from './nested.ts';
 import { valueBefore } from './objects.ts';
-import { HEAD, isWordy, plausible } from './plausible.ts';
+import { HEAD, isProse, isWordy, plausible } from './plausible.ts';
 import type { Detector, Scan } from './scan.ts';
 import { spacedSecret } from './spaced.ts';
 import { tableBelow } from './tables.ts';
@@ -81,15 +81,21 @@ export function takeValue(scan: Scan, value: Value, meaning: KeyMeaning, json: s
   return scan.take(chosen.start, end, meaning.category, bare ? json : '');
 }
 
-/** Of an unquoted value with blanks: all of it if it may be a passphrase, else its first word. */
+/** Of an unquoted value with blanks: all of it if it may be a passphrase, else its first word, else nothing. */
 function firstWord(value: Value, head: string): Value {
   const word = head.slice(0, head.indexOf(' '));
-  const rest = head.slice(word.length).replace(/\s#.*$/, '');
-  if (rest.trim() === '') return { ...value, end: value.start + word.length };
-  const more = /[\w"']\s*[:=]/.test(rest);
-  if (isWordy(word) && !more) return value;
-  if (!more && !isWordy(word) && !/[([]/.test(rest)) return value;
-  return isWordy(word) ? { ...value, end: value.start } : { ...value, end: value.start + word.length };
+  const rest = head
+    .slice(word.length)
+    .replace(/\s#.*$/, '')
+    .trim();
+  const only: Value = { ...value, end: value.start + word.length };
+  const nothing: Value = { ...value, end: value.start };
+  if (rest === '') return only;
+  // What follows speaks of something else: another name, a remark, a sentence.
+  const elsewhere = /[\w"']\s*[:=]/.test(rest) || /[([]/.test(rest) || isProse(rest);
+  if (isWordy(word)) return elsewhere ? nothing : value;
+  if (/^[\d.,]+$/.test(word)) return nothing;
+  return elsewhere ? only : value;
 }
 
 /** `Bearer abc`, `Basic abc`: the scheme stays. Schemes with parameters lose them all. */

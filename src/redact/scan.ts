@@ -114,14 +114,28 @@ export function runScan(text: string, trigrams: Trigrams, anchors: readonly Anch
   bytes.write(text, 'latin1');
   bytes[text.length] = 0;
   let three = 0;
-  for (let i = 0; i < bytes.length; i++) {
-    three = ((three << 5) | CLASS_OF[bytes[i]!]!) & 0x7fff;
-    if (hit[three] === 0) continue;
-    scan.position = i + 1;
-    if (suspect(scan, candidates.get(three)!, anchors, i + 1)) three = 0;
-    if (scan.position > i + 1) i = scan.position - 1;
+  for (let i = nextHit(bytes, 0, 0, hit, CLASS_OF); i < bytes.length; ) {
+    const end = i + 1;
+    three = ((i >= 2 ? CLASS_OF[bytes[i - 2]!]! : 0) << 10) | ((i >= 1 ? CLASS_OF[bytes[i - 1]!]! : 0) << 5);
+    three |= CLASS_OF[bytes[i]!]!;
+    scan.position = end;
+    const took = suspect(scan, candidates[three] ?? NOBODY, anchors, end);
+    // Whatever was half matched belongs to what has just been taken.
+    i = nextHit(bytes, scan.position, took || scan.position > end ? 0 : three, hit, CLASS_OF);
   }
   return scan;
+}
+
+const NOBODY: readonly Candidate[] = [];
+
+/** Nearly all the time is spent here: position of the next three characters that some anchor has, from `i` on. */
+function nextHit(bytes: Uint8Array, i: number, three: number, hit: Uint8Array, classOf: Uint8Array): number {
+  const length = bytes.length;
+  for (; i < length; i++) {
+    three = ((three << 5) | classOf[bytes[i]!]!) & 0x7fff;
+    if (hit[three] !== 0) return i;
+  }
+  return length;
 }
 
 /** Asks the anchors that may stand here, in the order of the table, until one has moved the pass on. */
@@ -131,13 +145,15 @@ function suspect(
   anchors: readonly Anchor[],
   end: number,
 ): boolean {
-  for (const { anchor, reach } of candidates) {
-    const { shape, detect } = anchors[anchor]!;
-    const start = end - reach;
-    if (typeof shape === 'string') {
-      if (start < scan.floor || !matches(scan.text, start, shape)) continue;
-      if (detect(scan, start, start + shape.length)) return true;
-    } else if (detect(scan, start, end)) return true;
+  for (let k = 0; k < candidates.length; k++) {
+    const candidate = candidates[k]!;
+    const start = end - candidate.reach;
+    const { text } = candidate;
+    if (text === null) {
+      if (anchors[candidate.anchor]!.detect(scan, start, end)) return true;
+    } else if (start >= scan.floor && matches(scan.text, start, text)) {
+      if (anchors[candidate.anchor]!.detect(scan, start, start + text.length)) return true;
+    }
   }
   return false;
 }

@@ -8,11 +8,13 @@
 export interface Trigrams {
   /** 1 where three classes in a row belong to an anchor. */
   readonly hit: Uint8Array;
-  readonly candidates: ReadonlyMap<number, readonly Candidate[]>;
+  readonly candidates: readonly (readonly Candidate[] | undefined)[];
 }
 
 export interface Candidate {
   readonly anchor: number;
+  /** The whole anchor, to be compared; null when it has no fixed text. */
+  readonly text: string | null;
   /** Characters between the start of the anchor and the end of its three. */
   readonly reach: number;
 }
@@ -62,13 +64,13 @@ const MASK = 0x7fff;
 
 export function buildTrigrams(shapes: readonly Shape[]): Trigrams {
   const hit = new Uint8Array(MASK + 1);
-  const candidates = new Map<number, Candidate[]>();
+  const candidates: (Candidate[] | undefined)[] = new Array(MASK + 1).fill(undefined);
   shapes.forEach((shape, anchor) => {
     for (const [three, reach] of typeof shape === 'string' ? [rarest(shape)] : combinations(shape)) {
       hit[three] = 1;
-      const list = candidates.get(three) ?? [];
-      list.push({ anchor, reach });
-      candidates.set(three, list);
+      const list = candidates[three] ?? [];
+      list.push({ anchor, text: typeof shape === 'string' ? shape : null, reach });
+      candidates[three] = list;
     }
   });
   return { hit, candidates };
