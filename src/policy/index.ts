@@ -14,6 +14,13 @@ export { applyEdit, type Flip, findFlip, sayEdit } from './explain.ts';
 export { type Edit, type Finding, PASSED } from './finding.ts';
 export { patternFolder } from './glob.ts';
 export {
+  type DocumentDecision,
+  type DocumentJudge,
+  evaluationOf,
+} from './opa/decision-document.ts';
+export { opaServer } from './opa/server.ts';
+export { opaWasmPolicy } from './opa/wasm.ts';
+export {
   asPattern,
   compilePaths,
   type JudgePath,
