@@ -73,10 +73,13 @@ function namedPaths(inspection: Inspection, cwd: string): readonly NamedPath[] {
     const { lexical, real } = resolvePath(asked, cwd);
     found.set(`${write} ${asked}`, { asked, lexical, real, write });
   };
+  const code = new Set(inspection.code);
   for (const command of inspection.commands) {
     const name = command.argv[0] ?? '';
     if (TEXT_ONLY.has(name.slice(name.lastIndexOf('/') + 1))) continue;
-    for (const arg of command.argv.slice(1)) for (const path of pathsIn(arg, cwd)) note(path, false);
+    // Code was looked through as code; read as a path it would only be misunderstood.
+    const words = command.argv.slice(1).filter((arg) => !code.has(arg));
+    for (const arg of words) for (const path of pathsIn(arg, cwd)) note(path, false);
   }
   for (const path of inspection.reads) note(path, false);
   for (const path of inspection.writes) note(path, true);
