@@ -139,6 +139,13 @@ function refusal(reason: string): AzError {
   return armError('InvalidRequestFormat', `Cannot parse the request: ${reason}.`);
 }
 
+/** Some deletions ask first; there is nobody to ask here, so they need `--yes`. */
+export function needConfirmation(call: Call): void {
+  if (call.args.flag('--yes')) return;
+  call.warn('WARNING: Unable to prompt for confirmation as no tty available. Use --yes.');
+  throw new AzError('Operation cancelled.');
+}
+
 /** Members whose value is undefined are left out, as the generated commands do. */
 export function object(members: Readonly<Record<string, Json | undefined>>): JsonObject {
   return Object.fromEntries(

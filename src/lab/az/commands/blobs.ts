@@ -81,7 +81,12 @@ function blobsIn(call: Call, account: StorageAccount, container: string): readon
   );
 }
 
+const NOT_NAMED =
+  'Please specify --blob-url or combination of blob name, container name and storage account arguments.';
+
 function findBlob(call: Call): { account: StorageAccount; blob: Blob | undefined; container: string } {
+  const named = call.args.has('--name') && call.args.has('--container-name');
+  if (!named && !call.args.has('--blob-url')) throw new AzError(NOT_NAMED);
   const account = needAccount(call);
   const container = needContainer(call, account, '--container-name');
   const name = call.args.text('--name') ?? blobUrl(call)?.name;

@@ -1,7 +1,15 @@
 import type { Json, JsonObject } from '../../../core/json.ts';
 import { parseIp } from '../../network/ipv4.ts';
 import type { DnsRecord, DnsZone, RecordType } from '../../world/types.ts';
-import { type Call, type Commands, commit, findIn, needGroup, optionalGroup } from '../call.ts';
+import {
+  type Call,
+  type Commands,
+  commit,
+  findIn,
+  needConfirmation,
+  needGroup,
+  optionalGroup,
+} from '../call.ts';
 import { armError, childNotFound, resourceNotFound } from '../errors.ts';
 import { nameOf, resourceId } from '../ids.ts';
 import { TYPES } from '../shapes/common.ts';
@@ -131,6 +139,7 @@ async function createLink(call: Call): Promise<JsonObject> {
 }
 
 async function deleteLink(call: Call): Promise<undefined> {
+  needConfirmation(call);
   const zone = needZone(call, 'private_dns', '--zone-name');
   const name = call.args.need('--name');
   const vnet = findLink(call, zone, name);
@@ -231,6 +240,7 @@ export const dnsCommands: Commands = {
   'network private-dns record-set a delete': {
     writes: true,
     run: async (call) => {
+      needConfirmation(call);
       const zone = needZone(call, 'private_dns', '--zone-name');
       await storeSet(call, zone, 'A', call.args.need('--name').toLowerCase(), []);
       return undefined;
