@@ -18,7 +18,7 @@ export interface TcpTraits {
   readonly resets: boolean;
 }
 
-/** The client's patience: it closes politely, and later leaves whatever the state. */
+/** The client's patience: it closes, and what could not be closed by then is forgotten by both, without a word. */
 export const CLOSE_AFTER_US = 20_000_000;
 export const LEAVE_AFTER_US = 30_000_000;
 
@@ -81,7 +81,6 @@ export class TcpConversation {
     this.#client.connect();
     this.#events.after(CLOSE_AFTER_US, () => this.#giveUp());
     this.#events.after(LEAVE_AFTER_US, () => {
-      if (this.#client.state === 'open') this.#client.reset();
       this.#client.stop();
       this.#server.stop();
     });
