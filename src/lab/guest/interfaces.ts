@@ -19,10 +19,12 @@ const LOOPBACK =
 
 const ip: GuestCommand = (argv, machine) => {
   const words = argv.filter((w) => !w.startsWith('-'));
-  const statistics = argv.some((w) => w === '-s' || w === '-stats' || w === '-s -s');
+  const statistics = argv.some((w) => /^-s+$|^-stat/.test(w));
   const what = words[0] ?? '';
-  if (/^a(d(d(r(ess)?)?)?)?$/.test(what)) return out(address(machine));
-  if (/^l(i(n(k)?)?)?$/.test(what)) return out(link(machine, statistics));
+  // `ip link show eth0`, `ip addr show dev eth0`: one device instead of both.
+  const only = words.includes('eth0') ? 'eth0' : words.includes('lo') ? 'lo' : null;
+  if (/^a(d(d(r(ess)?)?)?)?$/.test(what)) return out(chosen(address(machine), only));
+  if (/^l(i(n(k)?)?)?$/.test(what)) return out(chosen(link(machine, statistics), only));
   if (/^r(o(u(te?)?)?)?$/.test(what))
     return words[1] === 'get' ? routeGet(machine, words[2]) : out(routes(machine));
   if (/^n(e(i(gh?)?)?)?/.test(what))
@@ -32,20 +34,33 @@ const ip: GuestCommand = (argv, machine) => {
   return fail(`Object "${what}" is unknown, try "ip help".\n`, 1);
 };
 
-function address(machine: Machine): string {
-  const { prefix, broadcast, mac } = addressing(machine);
-  return `${LOOPBACK}\n    inet 127.0.0.1/8 scope host lo\n       valid_lft forever preferred_lft forever\n2: eth0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc mq state UP group default qlen 1000\n    link/ether ${mac} brd ff:ff:ff:ff:ff:ff\n    inet ${machine.vm.ip}/${prefix.bits} metric 100 brd ${broadcast} scope global eth0\n       valid_lft forever preferred_lft forever\n`;
+interface Devices {
+  readonly lo: string;
+  readonly eth0: string;
 }
 
-function link(machine: Machine, statistics: boolean): string {
+function chosen(devices: Devices, only: keyof Devices | null): string {
+  return only === null ? devices.lo + devices.eth0 : devices[only];
+}
+
+function address(machine: Machine): Devices {
+  const { prefix, broadcast, mac } = addressing(machine);
+  return {
+    lo: `${LOOPBACK}\n    inet 127.0.0.1/8 scope host lo\n       valid_lft forever preferred_lft forever\n`,
+    eth0: `2: eth0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc mq state UP group default qlen 1000\n    link/ether ${mac} brd ff:ff:ff:ff:ff:ff\n    inet ${machine.vm.ip}/${prefix.bits} metric 100 brd ${broadcast} scope global eth0\n       valid_lft forever preferred_lft forever\n`,
+  };
+}
+
+function link(machine: Machine, statistics: boolean): Devices {
   const n = nicCounters(machine);
   const numbers = (rx: readonly number[], tx: readonly number[]) =>
-    `    RX:  bytes packets errors dropped  missed   mcast\n    ${rx.join(' ')}\n    TX:  bytes packets errors dropped carrier collsns\n    ${tx.join(' ')}\n`;
-  const lo = statistics ? `\n${numbers([402_310, 4210, 0, 0, 0, 0], [402_310, 4210, 0, 0, 0, 0])}` : '\n';
-  const eth = statistics
-    ? `\n${numbers([n.rxBytes, n.rxPackets, n.rxErrors, n.rxDropped, 0, 0], [n.txBytes, n.txPackets, 0, n.txDropped, 0, 0])}`
-    : '\n';
-  return `${LOOPBACK}${lo}2: eth0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc mq state UP mode DEFAULT group default qlen 1000\n    link/ether ${macAddress(machine.vm)} brd ff:ff:ff:ff:ff:ff${eth}`;
+    statistics
+      ? `    RX:  bytes packets errors dropped  missed   mcast\n    ${rx.join(' ')}\n    TX:  bytes packets errors dropped carrier collsns\n    ${tx.join(' ')}\n`
+      : '';
+  return {
+    lo: `${LOOPBACK}\n${numbers([402_310, 4210, 0, 0, 0, 0], [402_310, 4210, 0, 0, 0, 0])}`,
+    eth0: `2: eth0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc mq state UP mode DEFAULT group default qlen 1000\n    link/ether ${macAddress(machine.vm)} brd ff:ff:ff:ff:ff:ff\n${numbers([n.rxBytes, n.rxPackets, n.rxErrors, n.rxDropped, 0, 0], [n.txBytes, n.txPackets, 0, n.txDropped, 0, 0])}`,
+  };
 }
 
 function routes(machine: Machine): string {
