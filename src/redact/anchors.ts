@@ -81,8 +81,8 @@ export const ANCHORS: readonly Anchor[] = [
   ...anchors(detectUrl, '://'),
   ...anchors(detectEncodedUrl, '%3A%2F%2F'),
   ...anchors(detectOracle, 'oracle:thin:'),
-  { shape: ['=', '=', ' :-_'], detect: detectKey512 },
-  { shape: [BASE64_CHARS, '=', ' :-_'], detect: detectKey256 },
+  { shape: ['=', '=', ' :-_%/'], detect: detectKey512 },
+  { shape: [BASE64_CHARS, '=', ' :-_%/'], detect: detectKey256 },
   ...anchors(
     detectMarkedKey,
     '+ASt',

@@ -75,7 +75,7 @@ export function takeValue(scan: Scan, value: Value, meaning: KeyMeaning, json: s
   const head = text.slice(value.start, Math.min(value.end ?? value.start + HEAD, value.start + HEAD));
   const chosen = value.quoted || !head.includes(' ') ? value : firstWord(value, head);
   const judged = chosen === value ? head : text.slice(chosen.start, chosen.end);
-  if (!plausible(judged, meaning.strength)) return false;
+  if (!plausible(judged, meaning.strength, chosen.quoted)) return false;
   const end = wrappedEnd(text, chosen, farEnd(text, chosen));
   const bare = json !== '' && !chosen.quoted && text[end] !== '"' && /^[\w.+-]+$/.test(judged);
   return scan.take(chosen.start, end, meaning.category, bare ? json : '');

@@ -77,3 +77,26 @@ export function startsLine(text: string, i: number): boolean {
   const j = skipBack(text, i, BLANK, Math.max(0, i - 64));
   return j === 0 || is(text, j - 1, EOL);
 }
+
+/** True when what stands directly before `i` is an escape that only looks like letters: `\\n`, `%22`, `\\u0022`, a colour. */
+export function afterEscape(text: string, i: number): boolean {
+  return escapeBefore(text, i) > 0;
+}
+
+const ESCAPE = /(?:^|[^\\])(?:\\\\)*(\\[nrtbf]|\\u[0-9a-f]{4})$|(%[0-9a-f]{2})$|(\u001b\[[0-9;]{0,12}m)$/i;
+
+/** Length of the escape that ends just before `i`, 0 when there is none. */
+export function escapeBefore(text: string, i: number): number {
+  const found = ESCAPE.exec(text.slice(Math.max(0, i - 16), i));
+  return (found?.[1] ?? found?.[2] ?? found?.[3] ?? '').length;
+}
+
+/**
+ * Start of the run of characters with the flags that ends at `end`. Escapes before a run look like part of
+ * it: of all places in the first characters, the last one behind an escape is where it begins.
+ */
+export function runStart(text: string, end: number, flags: number, floor: number): number {
+  const start = skipBack(text, end, flags, floor);
+  for (let i = Math.min(start + 6, end); i > start; i--) if (afterEscape(text, i)) return i;
+  return start;
+}

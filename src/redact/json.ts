@@ -53,7 +53,7 @@ export function redactJson(value: Json): JsonRedaction {
   }
 
   function text(content: string, meaning: KeyMeaning | undefined): string {
-    if (meaning !== undefined && plausible(content.slice(0, HEAD), meaning.strength)) {
+    if (meaning !== undefined && plausible(content.slice(0, HEAD), meaning.strength, true)) {
       // A connection string or header says more than "secret": redact inside it when that finds something.
       const inner = redact(content);
       if (inner.count > 0 && meaning.strength === 'weak') {

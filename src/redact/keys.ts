@@ -1,4 +1,15 @@
-import { BASE64, flagsAt, is, isEol, skip, skipBack, startsLine, TOKEN } from './chars.ts';
+import {
+  afterEscape,
+  BASE64,
+  flagsAt,
+  is,
+  isEol,
+  runStart,
+  skip,
+  skipBack,
+  startsLine,
+  TOKEN,
+} from './chars.ts';
 import { isGuid } from './plausible.ts';
 import type { Detector } from './scan.ts';
 import { tableBelow } from './tables.ts';
@@ -11,7 +22,7 @@ const PUBLIC =
 export const detectKey512: Detector = (scan, start) => {
   const { text } = scan;
   const end = start + 2;
-  const from = skipBack(text, end - 2, BASE64, Math.max(scan.floor, end - 2 - 87));
+  const from = runStart(text, end - 2, BASE64, Math.max(scan.floor, end - 2 - 93));
   if (end - from !== 88 || is(text, end, BASE64) || text[end] === '=') return false;
   if (!varied(text, from, end) || labelledPublic(text, from)) return false;
   return scan.take(from, end, 'storage_key');
@@ -23,7 +34,7 @@ export const detectKey256: Detector = (scan, before) => {
   const start = before + 1;
   const end = start + 1;
   if (text[end] === '=' || !is(text, start - 1, BASE64) || is(text, end, BASE64 | TOKEN)) return false;
-  const from = skipBack(text, start, BASE64, Math.max(scan.floor, start - 44));
+  const from = runStart(text, start, BASE64, Math.max(scan.floor, start - 50));
   if (end - from !== 44 || !varied(text, from, end) || labelledPublic(text, from)) return false;
   const alone =
     startsLine(text, from) && isEol(text, skip(text, end, 8, end + 16)) && !base64LineBefore(text, from);
@@ -34,11 +45,17 @@ export const detectKey256: Detector = (scan, before) => {
 /** Keys that Azure marks inside: four characters near the end of 52 to 88. */
 export const detectMarkedKey: Detector = (scan, start, end) => {
   const { text } = scan;
-  const from = skipBack(text, start, BASE64, Math.max(scan.floor, start - 80));
+  const from = runStart(text, start, BASE64, Math.max(scan.floor, start - 86));
   let stop = skip(text, end, BASE64, end + 16);
   while (text[stop] === '=' && stop - end < 18) stop++;
   const length = stop - from;
-  if (length < 40 || length > 92 || is(text, stop, BASE64) || is(text, from - 1, BASE64)) return false;
+  if (
+    length < 40 ||
+    length > 92 ||
+    is(text, stop, BASE64) ||
+    (is(text, from - 1, BASE64) && !afterEscape(text, from))
+  )
+    return false;
   if (!varied(text, from, stop)) return false;
   return stop - end <= 14 && !labelledPublic(text, from) && scan.take(from, stop, 'storage_key');
 };

@@ -24,6 +24,13 @@ const FUNCTION_WORDS = new Set(
   ),
 );
 
+const COMPLAINTS = new Set(
+  `must should cannot required invalid incorrect missing expired characters minimum maximum least field please
+  enter provide provided supplied given empty blank match matches mismatch failed denied unknown set not`.split(
+    /\s+/,
+  ),
+);
+
 /** Roots of expressions in code and templates: what follows names a value, it is not one. */
 const REFERENCE =
   /^(?:\$(?:\{|\(|\w+$|[@*#?]$)|%\w+%$|%\(\w+\)|\{\{|\{%|<[^>]*>?$|@[\w.]+\(|@\{|!(?:Ref|Sub|GetAtt|ImportValue|Join|vault|secret|env|reference)\b|#\{|env[:.]|var\.|vars\.|local\.|data\.|module\.|secrets\.|self\.|this\.|process\.env|os\.(?:environ|getenv)|config[.[]|settings[.[]|options[.[]|args[.[]|params[.[]|req(?:uest)?[.[]|ctx\.|arn:|op:\/\/|vault:|ref\+|secretref:|projects\/|file:|ssm:)/i;
@@ -46,7 +53,7 @@ export function isGuid(value: string): boolean {
 }
 
 /** Might this value, found behind a name of that strength, be a secret? `value` is at most HEAD characters. */
-export function plausible(value: string, strength: Strength): boolean {
+export function plausible(value: string, strength: Strength, quoted = false): boolean {
   const v = value.trim();
   if (v.length === 0 || placeholderEnd(v, 0) === v.length) return false;
   if (strength === 'weak') return looksRandom(v);
@@ -54,11 +61,19 @@ export function plausible(value: string, strength: Strength): boolean {
   if (NOT_SECRET.has(v.toLowerCase().replace(/^[[(<{]+|[\])>};,!?]+$/g, ''))) return false;
   if (MASK.test(v) || REFERENCE.test(v) || CALL.test(v) || NAME_OF_ONE.test(v) || TYPE.test(v)) return false;
   if (PATH.test(v) && !looksRandom(v)) return false;
-  if (v.includes(' ')) return !isProse(v);
+  if (v.includes(' ')) return !(quoted ? isComplaint(v) : isProse(v));
   if (strength === 'strong') return true;
   if (v.length < 6 || /^[\d.,:%]+$/.test(v) || URL.test(v)) return false;
-  return !(v.length < 40 && isWordy(v));
+  return !(v.length < 22 && isWordy(v));
 }
+
+/** What a form says about a field: between quotes, where a passphrase may read like a sentence. */
+export function isComplaint(value: string): boolean {
+  const words = value.toLowerCase().split(/[\s,.;:()]+/, 24);
+  return !STRIKING_WORD.test(value) && words.some((word) => COMPLAINTS.has(word));
+}
+
+const STRIKING_WORD = /[A-Za-z]\d|\d[A-Za-z]|[!@#$%^&*+~=][A-Za-z0-9]/;
 
 /** Several words that read like a sentence, not like a passphrase. */
 export function isProse(value: string): boolean {

@@ -1,4 +1,4 @@
-import { BASE64, flagsAt, is, skip, TOKEN } from './chars.ts';
+import { ALNUM, afterEscape, BASE64, flagsAt, is, skip, TOKEN } from './chars.ts';
 import { awsSecretAfter } from './keys.ts';
 import type { Detector } from './scan.ts';
 import type { Shape } from './trigrams.ts';
@@ -50,7 +50,7 @@ export const VENDORS: readonly Vendor[] = [
     'gloas-',
     'glagent-',
     'glffct-',
-  ].map((p) => vendor(p, 18, 'api_key', '.')),
+  ].map((p) => vendor(p, 16, 'api_key', '.')),
   ...[
     'xoxb-',
     'xoxp-',
@@ -151,11 +151,14 @@ const LONGEST = 2048;
 export function vendorDetector(v: Vendor): Detector {
   const extra = new Set([...(v.extra ?? '')].map((c) => c.charCodeAt(0)));
   const first = v.prefix.charCodeAt(0);
+  const distinct = v.prefix.length >= 4;
   return (scan, start) => {
     const { text } = scan;
     const end = start + v.prefix.length;
     if (text.charCodeAt(start) !== first || !text.startsWith(v.prefix, start)) return false;
-    if (start < (scan.done.get('blob') ?? 0) || !opens(text, start)) return false;
+    if (start < (scan.done.get('blob') ?? 0)) return false;
+    // A mark of some length is told from its neighbours; a short one must begin the word.
+    if (!opens(text, start) && !(distinct && !is(text, start - 1, ALNUM))) return false;
     const limit = end + LONGEST;
     let stop = end;
     while (stop < limit && (is(text, stop, TOKEN) || extra.has(text.charCodeAt(stop)))) stop++;
@@ -173,7 +176,7 @@ export function vendorDetector(v: Vendor): Detector {
     const length = stop - end;
     if (length < v.min || (v.max !== undefined && length > v.max)) return false;
     const body = text.slice(end, Math.min(stop, end + 200));
-    if (v.alphabet === undefined ? !digitsAmongLetters(body) : !v.alphabet.test(body)) return false;
+    if (v.alphabet === undefined ? !lookMade(body) : !v.alphabet.test(body)) return false;
     const took = scan.take(start, stop, v.category);
     const secret = v.alphabet === upper ? awsSecretAfter(text, stop) : undefined;
     if (secret !== undefined) scan.mark(secret[0], secret[1], 'aws_key');
@@ -181,19 +184,19 @@ export function vendorDetector(v: Vendor): Detector {
   };
 }
 
-/** A token begins a word: not in the middle of one, nor of base64. Escapes (`\n`, `%22`, `u0022`) may precede. */
+/** A token begins a word: not in the middle of one, nor of base64. Escapes and colours may precede. */
 export function opens(text: string, start: number): boolean {
   const before = flagsAt(text, start - 1);
   if ((before & (TOKEN | BASE64)) === 0) return true;
   if (text[start - 1] === '/' || text[start - 1] === '+') return true;
-  const tail = text.slice(Math.max(0, start - 6), start);
-  return (
-    /(?:^|[^\\])\\[nrt]$|%[0-9A-Fa-f]{2}$|\\u00[0-9a-f]{2}$/i.test(tail) || /[\W_](?:[-_])$/.test(` ${tail}`)
-  );
+  return afterEscape(text, start) || /[\W_](?:[-_])$/.test(` ${text.slice(Math.max(0, start - 6), start)}`);
 }
 
-function digitsAmongLetters(body: string): boolean {
-  return /\d/.test(body) && /[A-Za-z]/.test(body);
+/** Digits among letters, or at least capitals among small ones: what an issuer made, not what a person named. */
+function lookMade(body: string): boolean {
+  return (
+    (/\d/.test(body) && /[A-Za-z]/.test(body)) || (body.match(/[a-z][A-Z]|[A-Z][a-z]/g)?.length ?? 0) > 4
+  );
 }
 
 /** Azure AD application secrets: three characters, a digit, `Q~`, then 31 or more. */
@@ -202,7 +205,7 @@ export const detectAadSecret: Detector = (scan, digit, end) => {
   const start = digit + 1;
   const from = start - 4;
   if (from < scan.floor || text[end - 1] !== '~' || text[start] !== 'Q' || !is(text, digit, 32)) return false;
-  if (is(text, from - 1, 32 | 64 | 128) || text[from - 1] === '~') return false;
+  if ((is(text, from - 1, ALNUM) && !afterEscape(text, from)) || text[from - 1] === '~') return false;
   for (let i = from; i < start; i++) if (!isAad(text, i)) return false;
   let stop = end;
   while (stop < end + 80 && isAad(text, stop)) stop++;

@@ -45,7 +45,17 @@ export function valueAt(text: string, at: number, style: Style): Value | undefin
     style,
     end: undefined,
   };
-  return { ...value, end: endOf(text, value, value.start + HEAD) };
+  const end = endOf(text, value, value.start + HEAD);
+  // `"abc"def` is one word that has quotes in it.
+  if (end !== undefined && quote[1] === 0 && quote[2] !== 37 && quote[2] !== 38 && goesOn(text, end + 1)) {
+    const bare = { start, quoted: false, escapes: 0, quote: 0, style, end: undefined };
+    return { ...bare, end: endOf(text, bare, start + HEAD) };
+  }
+  return { ...value, end };
+}
+
+function goesOn(text: string, i: number): boolean {
+  return is(text, i, IDENT) && text[i] !== '.' && text[i] !== '-';
 }
 
 /** The end of a value however long it is. Only for values that will be taken. */
@@ -119,14 +129,14 @@ function bareEnd(text: string, start: number, style: Style, limit: number): numb
         break;
       case 38: // &
         if (style === 'query' || text.startsWith('&amp;', i) || text.startsWith('&quot;', i)) return i;
-        if (assigns(text, i + 1)) return i;
+        if (assigns(text, i + 1, IDENT)) return i;
         break;
       case 37: // % of an encoded & or quote
         if (style === 'query' && (text.startsWith('%26', i) || text.startsWith('%22', i))) return i;
         break;
       case 59: // ;
       case 44: // ,
-        if (endsHere(text, i + 1) || assigns(text, skip(text, i + 1, BLANK, i + 4))) return i;
+        if (endsHere(text, i + 1) || assigns(text, skip(text, i + 1, BLANK, i + 4), IDENT | BLANK)) return i;
         break;
       case 60: // <
         if (text[i + 1] === '/' || is(text, i + 1, 64 | 128)) return i;
@@ -164,10 +174,10 @@ function endsHere(text: string, i: number): boolean {
 }
 
 /** `name=` or `name:` stands at `i`. */
-function assigns(text: string, i: number): boolean {
+function assigns(text: string, i: number, name: number): boolean {
   const quote = quoteAt(text, i);
   const from = quote === undefined ? i : quote[0];
-  const end = skip(text, from, IDENT | BLANK, from + 40);
+  const end = skip(text, from, name, from + 40);
   return (
     end > from && (text[end] === '=' || text[end] === ':' || (quote !== undefined && text[end] !== undefined))
   );
