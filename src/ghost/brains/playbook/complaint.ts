@@ -30,6 +30,9 @@ const NEGATIVE =
 const POSITIVE =
   /\b(works?|fine|healthy|still \w+|reachable|ok|okay|succeeds?|answers?|unaffected|not affected|no (trouble|problem|issue)s?|without (a|any)? ?\w+|normal(ly)?|green|as (fast|good|quick) as (ever|before|usual)|at full speed|immediately|at once|all day|all right|loads|runs?|quick(ly)?|plays|for example|uploads all day|opens)\b/i;
 
+/** Somebody's own computer, which is no machine of the network. */
+const LOCAL = /\b(my|our) (laptop|machine|desk|desktop|pc|computer|home)\b|\bfrom home\b|\bfrom here\b/i;
+
 interface Mention {
   readonly kind: 'vm' | 'host' | 'account';
   readonly vm?: Vm;
@@ -88,8 +91,10 @@ export function readComplaint(
       const asking = target.kind === 'vm' ? clients : subjects(sentence.text, scored);
       const froms = (asking.length > 0 ? asking : lastClients).filter((c) => c !== target.vm);
       if (target.kind === 'account') addTo(storage, { name: target.name, clients: [...froms] });
-      else if (target.kind === 'host') hosts.push({ name: target.name, port, clients: [...froms] });
-      else if (!fine) {
+      else if (target.kind === 'host') {
+        if (!fine)
+          hosts.push({ name: target.name, port, clients: LOCAL.test(sentence.text) ? [] : [...froms] });
+      } else if (!fine) {
         if (froms.length === 0) orphans.push({ client: null, server: target.vm!, port, refused });
         for (const client of froms) conversations.push({ client, server: target.vm!, port, refused });
       }

@@ -14,12 +14,34 @@ export interface Guest {
   readonly rules: readonly FirewallRule[];
   readonly policies: Readonly<Record<string, string>>;
   readonly forwards: boolean | null;
-  /** Receive queues of established connections, by local port: data the application has not read. */
-  readonly backlog: ReadonlyMap<number, number>;
   readonly probes: ReadonlyMap<string, 'open' | 'refused' | 'timeout' | 'unreachable' | 'unknown'>;
   readonly pings: ReadonlyMap<string, Ping>;
   readonly names: ReadonlyMap<string, string | null>;
+  /** What the kernel counted since it started. */
+  readonly counters: Counters;
+  /** Established conversations by peer address. */
+  readonly peers: readonly Peer[];
   readonly text: string;
+}
+
+export interface Counters {
+  readonly rxPackets: number;
+  readonly rxErrors: number;
+  readonly rxDropped: number;
+  readonly txPackets: number;
+  readonly txDropped: number;
+  readonly badSegments: number;
+  readonly resetsSent: number;
+}
+
+export interface Peer {
+  readonly address: string;
+  readonly localPort: number;
+  readonly peerPort: number;
+  readonly unread: number;
+  readonly retransmitted: number;
+  readonly reordered: boolean;
+  readonly closedWindow: boolean;
 }
 
 export interface Listener {
@@ -52,7 +74,8 @@ const MARK = '#--';
 export interface GuestWish {
   readonly listeners?: boolean;
   readonly firewall?: boolean;
-  readonly connections?: boolean;
+  /** Counters of the interface and of TCP, and what each conversation went through. */
+  readonly health?: boolean;
   /** `address port` pairs to open a TCP connection to. */
   readonly connect?: readonly { readonly address: string; readonly port: number; readonly udp?: boolean }[];
   readonly ping?: readonly string[];
@@ -72,7 +95,16 @@ export function askGuest(notebook: Notebook, vm: Vm, wish: GuestWish): Guest | '
           'cat /proc/sys/net/ipv4/ip_forward',
         ]
       : []),
-    ...(wish.connections ? [`echo '${MARK}connections'`, 'ss -tn'] : []),
+    ...(wish.health
+      ? [
+          `echo '${MARK}connections'`,
+          'ss -tni',
+          `echo '${MARK}statistics'`,
+          'netstat -s',
+          `echo '${MARK}link'`,
+          'ip -s link show eth0',
+        ]
+      : []),
     ...(wish.resolve ?? []).flatMap((name) => [`echo '${MARK}resolve ${name}'`, `getent hosts ${name}`]),
     ...(wish.connect ?? []).flatMap(({ address, port, udp }) => [
       `echo '${MARK}connect ${address} ${port}'`,
@@ -131,7 +163,8 @@ function readGuest(output: string, auditId: string): Guest {
     rules: firewall.split('\n').flatMap(ruleOf),
     policies: Object.fromEntries([...firewall.matchAll(/^-P (\w+) (\w+)/gm)].map((m) => [m[1]!, m[2]!])),
     forwards: forward?.startsWith('1') ? true : forward?.startsWith('0') ? false : null,
-    backlog: backlogOf(sections.get('connections') ?? ''),
+    peers: peersOf(sections.get('connections') ?? ''),
+    counters: countersOf(sections.get('link') ?? '', sections.get('statistics') ?? ''),
     probes: new Map(
       [...sections]
         .filter(([k]) => k.startsWith('connect '))
@@ -183,13 +216,41 @@ function ruleOf(line: string): FirewallRule[] {
   ];
 }
 
-function backlogOf(text: string): ReadonlyMap<number, number> {
-  const backlog = new Map<number, number>();
-  for (const line of text.split('\n')) {
-    const match = /^ESTAB\s+(\d+)\s+\d+\s+\S+:(\d+)\s/.exec(line.trim());
-    if (match) backlog.set(Number(match[2]), Math.max(backlog.get(Number(match[2])) ?? 0, Number(match[1])));
-  }
-  return backlog;
+function peersOf(text: string): readonly Peer[] {
+  const lines = text.split('\n');
+  return lines.flatMap((line, i) => {
+    const match = /^ESTAB\s+(\d+)\s+\d+\s+\S+:(\d+)\s+(\S+):(\d+)/.exec(line.trim());
+    if (!match) return [];
+    const info = /^\s/.test(lines[i + 1] ?? '') ? lines[i + 1]! : '';
+    return [
+      {
+        address: match[3]!,
+        localPort: Number(match[2]),
+        peerPort: Number(match[4]),
+        unread: Number(match[1]),
+        retransmitted: Number(/retrans:\d+\/(\d+)/.exec(info)?.[1] ?? 0),
+        reordered: /reord_seen:[1-9]/.test(info),
+        closedWindow: /rcv_wnd:0\b/.test(info),
+      },
+    ];
+  });
+}
+
+function countersOf(link: string, statistics: string): Counters {
+  const own = /\beth0\b[\s\S]*$/.exec(link)?.[0] ?? link;
+  const numbers = (after: RegExp) => (after.exec(own)?.[1] ?? '').trim().split(/\s+/).map(Number);
+  const [, rxPackets = 0, rxErrors = 0, rxDropped = 0] = numbers(/RX:[^\n]*\n\s*([\d ]+)/);
+  const [, txPackets = 0, , txDropped = 0] = numbers(/TX:[^\n]*\n\s*([\d ]+)/);
+  const count = (pattern: RegExp) => Number(pattern.exec(statistics)?.[1] ?? 0);
+  return {
+    rxPackets,
+    rxErrors,
+    rxDropped,
+    txPackets,
+    txDropped,
+    badSegments: Math.max(count(/(\d+) bad segments received/), count(/InCsumErrors: (\d+)/)),
+    resetsSent: count(/(\d+) (?:connection )?resets sent/),
+  };
 }
 
 function probeResult(
@@ -225,7 +286,9 @@ export function firewallVerdict(
   chain: 'INPUT' | 'OUTPUT' | 'FORWARD',
   flow: Flow,
 ): { readonly target: string; readonly rule: FirewallRule | null } {
-  const rule = guest.rules.find((r) => r.chain === chain && !r.established && !r.loopback && ruleMatches(r, flow));
+  const rule = guest.rules.find(
+    (r) => r.chain === chain && !r.established && !r.loopback && ruleMatches(r, flow),
+  );
   return rule ? { target: rule.target, rule } : { target: guest.policies[chain] ?? 'ACCEPT', rule: null };
 }
 
@@ -253,7 +316,15 @@ export function firewallFinding(
 ): Finding | undefined {
   const { target, rule } = firewallVerdict(guest, chain, flow);
   if (target !== 'DROP' && target !== 'REJECT') return undefined;
-  const detail = rule === null ? '*' : rule.protocol === 'icmp' ? 'icmp' : (rule.ports ?? '*');
+  // A default policy stops this very port for want of a rule; a rule without ports stops them all.
+  const detail =
+    rule === null
+      ? String(flow.port ?? 'icmp')
+      : rule.protocol === 'icmp'
+        ? 'icmp'
+        : rule.ports === null
+          ? '*'
+          : String(flow.port);
   const where = rule === null ? `its default policy ${chain} ${target}` : `rule "${rule.line.trim()}"`;
   return {
     kind: target === 'DROP' ? 'os_firewall_drop' : 'os_firewall_reject',

@@ -14,6 +14,8 @@ export interface Vm {
   readonly nicGroup: string;
   readonly nicNsg: ResourceRef | null;
   readonly forwarding: boolean;
+  /** Guests that answer shell scripts. */
+  readonly linux: boolean;
   readonly subnet: Subnet;
 }
 
@@ -45,7 +47,7 @@ const VMS = az(
   'list',
   '--show-details',
   '--query',
-  '[].[name,resourceGroup,location,powerState,privateIps,publicIps]',
+  '[].[name,resourceGroup,location,powerState,privateIps,publicIps,storageProfile.osDisk.osType]',
   '--output',
   'tsv',
 );
@@ -77,7 +79,7 @@ export function readInventory(notebook: Notebook): Inventory | string {
   const nets = rows(subnets).flatMap((cells) => subnetOf(cells));
   const cards = rows(nics);
   const machines = rows(vms).flatMap(
-    ([name = '', group = '', location = '', power = '', ips = '', publicIps = '']): Vm[] => {
+    ([name = '', group = '', location = '', power = '', ips = '', publicIps = '', os = '']): Vm[] => {
       const card = cards.find((c) => (lastSegment(c[2]) ?? '').toLowerCase() === name.toLowerCase());
       const subnet = nets.find((s) => sameSubnet(s, card?.[4] ?? ''));
       if (card === undefined || subnet === undefined) return [];
@@ -93,6 +95,7 @@ export function readInventory(notebook: Notebook): Inventory | string {
           nic: card[0] ?? '',
           nicGroup: card[1] ?? '',
           nicNsg: refOf(card[5]),
+          linux: !/windows/i.test(os),
           forwarding: /^true$/i.test(card[6] ?? ''),
           subnet,
         },

@@ -7,6 +7,8 @@ import type { Notebook } from './notebook.ts';
 export interface NameResult {
   readonly findings: readonly Finding[];
   readonly address: string | null;
+  /** The record that answered. */
+  readonly record: { readonly zone: string; readonly name: string; readonly auditId: string } | null;
   readonly cleared: readonly string[];
 }
 
@@ -30,12 +32,12 @@ export function checkName(
 ): NameResult {
   const expected = unlinked(host, complaint);
   const zones = notebook.ask(ZONES, `Find the private zone that should answer for ${host}.`);
-  if (zones.kind !== 'ok') return { findings: [], address: null, cleared: [] };
+  if (zones.kind !== 'ok') return { findings: [], address: null, record: null, cleared: [] };
   const zone = rows(zones)
     .map(([name = '', group = '']): ResourceRef => ({ name, group }))
     .filter((z) => host === z.name.toLowerCase() || host.endsWith(`.${z.name.toLowerCase()}`))
     .sort((a, b) => b.name.length - a.name.length)[0];
-  if (zone === undefined) return { findings: [], address: null, cleared: [zones.auditId] };
+  if (zone === undefined) return { findings: [], address: null, record: null, cleared: [zones.auditId] };
   const relative = host === zone.name.toLowerCase() ? '@' : host.slice(0, -zone.name.length - 1);
   const scope = ['--resource-group', zone.group, '--zone-name', zone.name];
   const [links, records] = notebook.askAll([
@@ -100,7 +102,7 @@ export function checkName(
       });
     }
   }
-  if (records?.kind !== 'ok') return { findings, address: null, cleared: [zones.auditId] };
+  if (records?.kind !== 'ok') return { findings, address: null, record: null, cleared: [zones.auditId] };
   const own = rows(records).filter(([name = '']) => name.toLowerCase() === relative);
   const address =
     own.map((r) => /\d+\.\d+\.\d+\.\d+/.exec(r[2] ?? '')?.[0]).find((a) => a !== undefined) ?? null;
@@ -133,14 +135,16 @@ export function checkName(
   return {
     findings,
     address,
+    record: { zone: zone.name, name: relative, auditId: records.auditId },
     cleared: [zones.auditId, records.auditId, ...(links?.kind === 'ok' ? [links.auditId] : [])],
   };
 }
 
 /** Machines the text names that no other host name stands for: one of them is meant by this name. */
 function unlinked(host: string, complaint: Complaint): readonly Vm[] {
+  const servers = complaint.conversations.map((c) => c.server);
   const clients = complaint.hosts.flatMap((h) => h.clients);
-  const candidates = complaint.mentioned.filter((vm) => !clients.includes(vm));
+  const candidates = complaint.mentioned.filter((vm) => servers.includes(vm) || !clients.includes(vm));
   const alike = candidates.filter((vm) => likeness(host, vm.name) > 0);
   return alike.length > 0 ? alike : candidates;
 }
@@ -196,4 +200,30 @@ function wrongRecord(
         : [],
     },
   ];
+}
+
+/**
+ * A name that leads to a machine where the service is gone, while the text names a sister of that machine:
+ * not the service is at fault but the record, which still points at the old place.
+ */
+export function staleRecord(
+  host: string,
+  record: NonNullable<NameResult['record']>,
+  holder: Vm,
+  silent: Finding,
+  complaint: Complaint,
+): Finding | undefined {
+  const family = (name: string) => name.toLowerCase().replace(/[-_]?[0-9a-z]?\d*$/, '');
+  const sister = complaint.mentioned.find(
+    (vm) => vm !== holder && family(vm.name) === family(holder.name) && !complaint.clients.includes(vm),
+  );
+  if (sister === undefined) return undefined;
+  return {
+    kind: 'dns_record_wrong',
+    resource: record.zone,
+    detail: record.name,
+    explanation: `${host} resolves to ${holder.ip}, which is ${holder.name}: ${silent.explanation} ${sister.name} is at ${sister.ip}.`,
+    evidence: [record.auditId, ...silent.evidence],
+    remedies: [],
+  };
 }

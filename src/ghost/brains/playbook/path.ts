@@ -226,6 +226,8 @@ export interface GuestView {
   readonly connected: boolean | null;
   readonly serverGuest: Guest | undefined;
   readonly clientGuest: Guest | undefined;
+  /** Every machine on the path that was looked into. */
+  readonly guests: readonly { readonly vm: Vm; readonly guest: Guest }[];
 }
 
 /** Inside the machines: what no cloud API shows. A path that is blocked already is not probed. */
@@ -242,17 +244,22 @@ export function checkGuests(
   const cleared: string[] = [];
   let serverGuest: Guest | undefined;
   let clientGuest: Guest | undefined;
+  const guests: { vm: Vm; guest: Guest }[] = [];
   if (server.running) {
+    // A client that answers no shell scripts is looked at from the other end.
+    const back = client.linux ? {} : { ping: [client.ip], largePing: [client.ip] };
     const guest = askGuest(notebook, server, {
+      ...back,
       listeners: true,
       firewall: true,
-      connections: true,
+      health: true,
       why: `who listens, what its own firewall does, and what waits unread, for ${flow.protocol} ${flow.port ?? ''}.`,
     });
     if (typeof guest === 'string')
       open.push({ what: `the listener and the firewall inside ${server.name}`, why: guest });
     else {
       serverGuest = guest;
+      guests.push({ vm: server, guest });
       cleared.push(guest.auditId);
       const firewall = firewallFinding(server, guest, 'INPUT', flow);
       const listener = listenerFinding(server, guest, flow);
@@ -263,13 +270,15 @@ export function checkGuests(
   for (const appliance of appliances) {
     const guest = askGuest(notebook, appliance, {
       firewall: true,
-      why: 'does it forward, and does its firewall let this through?',
+      health: true,
+      why: 'does it forward, does its firewall let this through, and is its link sound?',
     });
     if (typeof guest === 'string') {
       open.push({ what: `forwarding inside ${appliance.name}`, why: guest });
       continue;
     }
     cleared.push(guest.auditId);
+    guests.push({ vm: appliance, guest });
     const firewall = firewallFinding(appliance, guest, 'FORWARD', flow);
     if (guest.forwards === false) {
       findings.push({
@@ -283,7 +292,7 @@ export function checkGuests(
     } else if (firewall) findings.push(firewall);
   }
   let connected: boolean | null = null;
-  if (client.running && findings.length === 0 && !blocked) {
+  if (client.running && client.linux && findings.length === 0 && !blocked) {
     const wish =
       flow.protocol === 'icmp' || flow.port === null
         ? { ping: [server.ip] }
@@ -294,12 +303,14 @@ export function checkGuests(
           };
     const guest = askGuest(notebook, client, {
       firewall: true,
+      health: true,
       ...wish,
       why: `does it reach ${server.name} from where it stands?`,
     });
     if (typeof guest === 'string') open.push({ what: `the view from ${client.name}`, why: guest });
     else {
       clientGuest = guest;
+      guests.push({ vm: client, guest });
       cleared.push(guest.auditId);
       const firewall = firewallFinding(client, guest, 'OUTPUT', flow);
       if (firewall) findings.push(firewall);
@@ -312,5 +323,5 @@ export function checkGuests(
             : false;
     }
   }
-  return { findings, open, appliances, cleared, connected, serverGuest, clientGuest };
+  return { findings, open, appliances, cleared, connected, serverGuest, clientGuest, guests };
 }

@@ -22,6 +22,8 @@ export interface PlaybookOptions {
 }
 
 const MAX_CONVERSATIONS = 6;
+/** Services that speak UDP unless the text says otherwise. */
+const UDP_PORTS = new Set([67, 69, 123, 161, 162, 500, 514, 1812, 1813, 4500, 4789, 5060]);
 const HYPOTHESES = [
   'H1: a rule, route or firewall on the way stops the traffic.',
   'H2: the machine or service at the far end does not answer.',
@@ -165,6 +167,11 @@ function alone({ notebook, inventory, book }: Case, unplaced: readonly Conversat
 }
 
 function flowOf(client: Vm, { server, port }: Conversation, symptom: Symptom): Flow {
-  const protocol = port === null ? 'icmp' : symptom.protocol === 'udp' ? 'udp' : 'tcp';
+  const udp =
+    symptom.protocol === 'udp' ||
+    (port !== null &&
+      UDP_PORTS.has(port) &&
+      !new RegExp(`tcp\\s*(port\\s*)?/?${port}`, 'i').test(symptom.text));
+  const protocol = port === null ? 'icmp' : udp ? 'udp' : 'tcp';
   return { source: client.ip, destination: server.ip, port, protocol };
 }
