@@ -15,7 +15,8 @@ export interface CountedFile {
 export function countersOf(e: Engine, file: CountedFile): Counters {
   const t = e.totals;
   const any = t.packets > 0;
-  const described = file.container !== undefined && !file.damaged ? file.container : undefined;
+  // A file cut inside its own header describes nothing.
+  const described = file.damaged || file.container?.fileType === '' ? undefined : file.container;
   return {
     error: file.error,
     packets: t.packets,
@@ -80,9 +81,11 @@ function nonZero(counts: Float64Array): Record<string, number> {
 }
 
 /** Seconds with nine decimals; before the epoch the sign stands in front. */
-function timeText(seconds: number, nanoseconds: number): string {
+export function timeText(seconds: number, nanoseconds: number): string {
   if (seconds < 0 && nanoseconds > 0)
     return `-${-(seconds + 1)}.${String(1e9 - nanoseconds).padStart(9, '0')}`;
+  // A fraction that no second has (a damaged record) shows as the reference shows it.
+  if (nanoseconds < 0) return `-${seconds}.${String(-nanoseconds).padStart(9, '0')}`;
   return `${seconds}.${String(nanoseconds).padStart(9, '0')}`;
 }
 

@@ -25,6 +25,9 @@ import { TcpTracker } from './tcp/tracker.ts';
 import { Totals } from './totals.ts';
 import { UdpTracker } from './udp-tracker.ts';
 
+/** No packet is longer; a damaged record may say so. */
+const MAX_LENGTH = 0x7fff_ffff;
+
 export class Engine implements FrameSink, Endpoints {
   readonly totals = new Totals();
   readonly tcp: TcpTracker;
@@ -79,6 +82,26 @@ export class Engine implements FrameSink, Endpoints {
   }
 
   frame(
+    bytes: Uint8Array,
+    start: number,
+    captured: number,
+    length: number,
+    seconds: number,
+    nanoseconds: number,
+    linkType: number,
+  ): void {
+    this.#frame(
+      bytes,
+      start,
+      captured,
+      length > MAX_LENGTH ? MAX_LENGTH : length,
+      seconds,
+      nanoseconds,
+      linkType,
+    );
+  }
+
+  #frame(
     bytes: Uint8Array,
     start: number,
     captured: number,

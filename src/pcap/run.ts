@@ -24,11 +24,11 @@ export async function countFile(path: string, options: ReadOptions = {}): Promis
 }
 
 export function countersOfPass({ engine, read }: Pass): Counters {
-  const stopping = read.parser.problems.find(({ kind }) => kind === 'corrupt' || kind === 'cut_short');
+  const stopping = read.parser.stopped ? read.parser.problems.at(-1) : undefined;
   return countersOf(engine, {
     container: read.parser.container,
     compressed: read.compressed,
-    damaged: stopping?.kind === 'corrupt',
+    damaged: stopping !== undefined && stopping.kind !== 'cut_short',
     error: stopping?.message ?? null,
   });
 }

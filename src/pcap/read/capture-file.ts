@@ -234,7 +234,7 @@ class Feed {
   consume(): void {
     this.#parser ??= this.#recognise();
     if (this.#parser === undefined || this.#parser.stopped) return;
-    this.#start = this.#parser.consume(this.#buffer, this.#start, this.#end);
+    this.#start = this.#parser.consume(this.#buffer, this.#start, this.#end, false);
   }
 
   packedDamage(reason: string): void {
@@ -244,6 +244,7 @@ class Feed {
   end(): CaptureParser {
     if (this.#parser === undefined) throw this.#unknown();
     const parser = this.#parser;
+    if (!parser.stopped) this.#start = parser.consume(this.#buffer, this.#start, this.#end, true);
     if (this.#packed !== undefined && !parser.stopped) {
       parser.problems.push({
         kind: 'corrupt',

@@ -53,7 +53,7 @@ export class PcapngParser implements CaptureParser {
     this.#sink = sink;
   }
 
-  consume(b: Uint8Array, start: number, end: number): number {
+  consume(b: Uint8Array, start: number, end: number, _last: boolean): number {
     let o = start;
     while (!this.stopped) {
       if (this.#skip > 0) {
@@ -139,7 +139,8 @@ export class PcapngParser implements CaptureParser {
     while (at + 4 <= limit) {
       const code = this.#u16(b, at);
       const length = this.#u16(b, at + 2);
-      if (code === 0 || at + 4 + length > limit) break;
+      if (code === 0) break;
+      if (at + 4 + length > limit) return `an option of ${length} bytes does not fit into its block`;
       if (code === 9 && length >= 1) resolution = b[at + 4]!;
       if (code === 14 && length >= 8) offset = this.#i64(b, at + 4);
       at += 4 + length + ((4 - (length & 3)) & 3);

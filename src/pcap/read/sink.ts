@@ -33,8 +33,8 @@ export interface CaptureParser {
   readonly problems: CaptureProblem[];
   /** True once the parser met damage it cannot step over. */
   stopped: boolean;
-  /** Consumes what it can of bytes[start, end) and answers the new start. */
-  consume(bytes: Uint8Array, start: number, end: number): number;
+  /** Consumes what it can of bytes[start, end) and answers the new start. `last`: nothing will follow. */
+  consume(bytes: Uint8Array, start: number, end: number, last: boolean): number;
   /** The file ended with `left` bytes unconsumed. */
   finish(left: number): void;
 }

@@ -1,4 +1,6 @@
 /** The engine's own view of a capture, one record a frame, in the oracle's terms. */
+
+import { timeText } from '../../../src/pcap/count.ts';
 import { HAS, TCP_VERDICT } from '../../../src/pcap/decode/bits.ts';
 import { Engine } from '../../../src/pcap/engine.ts';
 import { readCapture } from '../../../src/pcap/read/capture-file.ts';
@@ -65,8 +67,8 @@ export async function ours(path: string): Promise<OurRun> {
       if (engine.tcp.pool.rtt >= 0) rtts.set(engine.frameNumber, engine.tcp.pool.rtt / 1e6);
       frames.push({
         frame: engine.frameNumber,
-        time: `${seconds}.${String(nanoseconds).padStart(9, '0')}`,
-        length,
+        time: timeText(seconds, nanoseconds),
+        length: engine.wireLength,
         captured,
         has: has.sort(),
         tcp,
