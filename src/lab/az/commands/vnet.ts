@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../../core/json.ts';
+import { isAligned, parsePrefix } from '../../network/ipv4.ts';
 import type { PatchOperation, Peering, Subnet, Vnet, World } from '../../world/types.ts';
 import { type Call, type Commands, commit, findIn, needGroup, optionalGroup } from '../call.ts';
 import { armError, childNotFound, resourceNotFound } from '../errors.ts';
@@ -45,19 +46,29 @@ async function updateSubnet(call: Call): Promise<JsonObject> {
   const table = call.args.text('--route-table') ?? set.get('routeTable') ?? set.get('routeTable.id');
   if (table !== undefined) replace('route_table', tableName(call, vnet, table));
   const endpoints = call.args.list('--service-endpoints') ?? (set.has('serviceEndpoints') ? [] : undefined);
+  const unknown = endpoints?.find((e) => e !== '' && !/^Microsoft\.[A-Za-z.]+$/.test(e));
+  if (unknown !== undefined)
+    throw armError('ServiceEndpointNotSupported', `${unknown} is not a service that has endpoints.`);
   if (endpoints !== undefined)
     replace(
       'service_endpoints',
       endpoints.filter((e) => e !== ''),
     );
   const prefix = call.args.list('--address-prefixes')?.[0] ?? set.get('addressPrefix');
-  if (prefix !== undefined) replace('prefix', prefix);
+  if (prefix !== undefined) replace('prefix', checkedPrefix(prefix));
   const world = await commit(call, patch, {
     operation: 'Microsoft.Network/virtualNetworks/subnets/write',
     resource: subnetId(vnet, subnet),
     group: vnet.group,
   });
   return subnetShape(world, world.vnets[i]!, world.vnets[i]!.subnets[j]!);
+}
+
+function checkedPrefix(text: string): string {
+  const prefix = text.includes('/') ? parsePrefix(text) : undefined;
+  if (!prefix || !isAligned(prefix))
+    throw armError('InvalidCIDRNotation', `The address prefix ${text} has an invalid CIDR notation.`);
+  return text;
 }
 
 function tableName(call: Call, vnet: Vnet, nameOrId: string): string | null {
