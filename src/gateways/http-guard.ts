@@ -1,0 +1,55 @@
+import type { IncomingMessage } from 'node:http';
+
+/**
+ * What an HTTP request must show before anything of it is read.
+ *
+ * H1 Its Host is one of ours: a name that a foreign page was made to resolve to this machine is refused.
+ * H2 A browser's Origin is refused unless it is listed.
+ * H3 Bodies are read up to a limit and no further.
+ */
+export interface GuardOptions {
+  /** Host names (without port) that are us, beside loopback. */
+  readonly allowedHosts: readonly string[];
+  readonly allowedOrigins: readonly string[];
+}
+
+const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
+
+export function guardMistake(request: IncomingMessage, options: GuardOptions): string | undefined {
+  const host = request.headers.host;
+  if (host === undefined) return 'the request has no Host header';
+  const name = host.replace(/:\d{1,5}$/, '').toLowerCase();
+  if (!LOOPBACK.has(name) && !options.allowedHosts.includes(name)) return 'this host name is not served here';
+  const origin = request.headers.origin;
+  if (origin !== undefined && !options.allowedOrigins.includes(origin))
+    return 'requests from this origin are not accepted';
+  return undefined;
+}
+
+export type Body =
+  | { readonly ok: true; readonly bytes: Buffer }
+  | { readonly ok: false; readonly why: 'too_large' | 'broken' };
+
+export async function readBody(request: IncomingMessage, limit: number): Promise<Body> {
+  const announced = Number(request.headers['content-length'] ?? 0);
+  if (announced > limit) return { ok: false, why: 'too_large' };
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > limit) return { ok: false, why: 'too_large' };
+      chunks.push(chunk);
+    }
+  } catch {
+    return { ok: false, why: 'broken' };
+  }
+  return { ok: true, bytes: Buffer.concat(chunks) };
+}
+
+/** `Authorization: Bearer`, or the header Gemini clients send. Never the query string: those end up in logs. */
+export function tokenOf(request: IncomingMessage): string | undefined {
+  const bearer = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1];
+  const google = request.headers['x-goog-api-key'];
+  return bearer ?? (typeof google === 'string' ? google : undefined);
+}

@@ -1,0 +1,58 @@
+import type { Authority, DurableApprovalQueue, Evaluator } from '../../authority/index.ts';
+import type { Clock, Digest, Ids, Json, JsonObject } from '../../core/index.ts';
+import type { Journal } from '../../ledger/index.ts';
+import type { Gate } from '../gate.ts';
+import type { Metrics } from '../metrics.ts';
+import type { Budgets } from './budget.ts';
+import type { Caller, LlmConfig } from './config.ts';
+import type { Upstream } from './forward.ts';
+import type { Operation } from './protocol.ts';
+import type { Router } from './route.ts';
+
+/** What the gateway is given by whoever starts it. */
+export interface LlmGatewayDeps {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly authority: Authority;
+  /** Where every request and answer is recorded, durably, before and after it is sent. */
+  readonly journal: Journal;
+  /** Without one, what needs a person is denied. */
+  readonly queue?: DurableApprovalQueue;
+  /** SQLite file for budgets; needed when a caller has one. */
+  readonly database?: string;
+  /** Keys by provider name. They stay in the gateway. */
+  readonly keys: ReadonlyMap<string, string>;
+  /** Further evaluators beside the rules: OPA, models. They see the action. */
+  readonly evaluators?: readonly Evaluator[];
+  /** Judges of answers, over `{caller, model, operation, text}`. */
+  readonly responseEvaluators?: readonly Evaluator[];
+  /** One structured line a request. */
+  readonly log?: (line: JsonObject) => void;
+}
+
+/** The gateway's parts, as one call sees them. */
+export interface Context {
+  readonly config: LlmConfig;
+  readonly deps: LlmGatewayDeps;
+  readonly gate: Gate;
+  readonly router: Router;
+  readonly upstream: Upstream;
+  readonly budgets: Budgets | undefined;
+  readonly metrics: Metrics;
+  readonly policyDigest: Digest;
+}
+
+/** One request, read and attributed. */
+export interface Call {
+  readonly requestId: string;
+  readonly caller: Caller;
+  readonly operation: Operation;
+  readonly model: string;
+  readonly query: string;
+  /** Redacted and rewritten: what is judged, recorded and sent. */
+  readonly body: JsonObject | undefined;
+  readonly original: Json;
+  readonly redactions: number;
+  readonly rewrites: readonly string[];
+  readonly signal: AbortSignal;
+}
