@@ -35,7 +35,13 @@ export const detectNamed: Detector = (scan, start, end) => {
   // Test reports count with this name.
   if (/^pass$/i.test(text.slice(from, to)) && /^\s*\d+\b/.test(text.slice(separator.at, separator.at + 12)))
     return false;
-  return secretBehind(scan, { from, separator, meaning, json: jsonQuote(quote) });
+  return secretBehind(scan, {
+    from,
+    separator,
+    meaning,
+    json: jsonQuote(quote),
+    closed: quote !== undefined,
+  });
 };
 
 export interface Named {
@@ -44,6 +50,8 @@ export interface Named {
   readonly meaning: KeyMeaning;
   /** The double quote, escaped as it is, that the name stands in: what replaces a bare value needs it too. */
   readonly json: string;
+  /** The name is in quotes of its own. */
+  readonly closed: boolean;
 }
 
 /** Takes the value behind a name if it may be a secret. */
@@ -52,6 +60,15 @@ export function secretBehind(scan: Scan, named: Named): boolean {
   const { separator, meaning } = named;
   const start = skipGap(text, separator.at);
   const opener = text[start];
+  // `'password:', value`: the quote closes what it stands in, there is no value.
+  if (
+    !named.closed &&
+    start === separator.at &&
+    opener === text[named.from - 1] &&
+    isQuoteSign(text.charCodeAt(start))
+  )
+    return false;
+  if (separator.sign === '|' && (opener === '[' || opener === '!' || opener === '<')) return false;
   if (named.json !== '' && (opener === '{' || opener === '[')) return nestedValues(scan, start, meaning);
   if (meaning.strength === 'weak' && !longEnough(text, start)) return false;
   const at = blockScalar(text, start) ?? separator.at;
@@ -76,9 +93,18 @@ export function takeValue(scan: Scan, value: Value, meaning: KeyMeaning, json: s
   const chosen = value.quoted || !head.includes(' ') ? value : firstWord(value, head);
   const judged = chosen === value ? head : text.slice(chosen.start, chosen.end);
   if (!plausible(judged, meaning.strength, chosen.quoted)) return false;
+  if (!chosen.quoted && text[chosen.start - 1] === ' ' && beginsSentence(text, chosen, judged)) return false;
   const end = wrappedEnd(text, chosen, farEnd(text, chosen));
   const bare = json !== '' && !chosen.quoted && text[end] !== '"' && /^[\w.+-]+$/.test(judged);
   return scan.take(chosen.start, end, meaning.category, bare ? json : '');
+}
+
+/** `token: The file where …`: a plain word with another behind it that is no name of a value. */
+function beginsSentence(text: string, value: Value, word: string): boolean {
+  if (value.style !== 'word' || value.end === undefined || !isWordy(word) || text[value.end] !== ' ')
+    return false;
+  const next = /^ +[A-Za-z][\w'-]*(.?)/.exec(text.slice(value.end, value.end + 48));
+  return next !== null && next[1] !== ':' && next[1] !== '=';
 }
 
 /** Of an unquoted value with blanks: all of it if it may be a passphrase, else its first word, else nothing. */
@@ -168,7 +194,9 @@ function separatorAt(text: string, from: number, after: number): Separator | und
     case '>':
       return text[from - 1] === '<' || text[from - 1] === ':' ? { at: at + 1, sign: '>' } : undefined;
     case '|':
-      return at > after && text[at + 1] === ' ' ? { at: at + 1, sign: '|' } : undefined;
+      return at > after && text[at + 1] === ' ' && opensCell(text, from)
+        ? { at: at + 1, sign: '|' }
+        : undefined;
     case '%':
       return /^%3[ad]/i.test(text.slice(at, at + 3)) ? { at: at + 3, sign: '%' } : undefined;
     case '\\':
@@ -178,6 +206,12 @@ function separatorAt(text: string, from: number, after: number): Separator | und
     default:
       return text[from - 1] === '<' || text[from - 1] === ':' ? tagEnd(text, from, after) : undefined;
   }
+}
+
+/** A table's row: the name is the first thing in a cell. */
+function opensCell(text: string, from: number): boolean {
+  const before = skipBack(text, from, 8, Math.max(0, from - 64));
+  return text[before - 1] === '|' && (startsLine(text, before - 1) || text[before - 2] === ' ');
 }
 
 /** `<Password Type="x">`: the element's text begins behind its attributes. */
@@ -267,5 +301,11 @@ export const detectValue: Detector = (scan, start, end) => {
   if (separator === undefined) return false;
   if (/(?:^|[^A-Za-z])(?:name|key)\\*["'`]?\s*[:=]/i.test(text.slice(named.from, start))) return false;
   scan.named = undefined;
-  return secretBehind(scan, { from: start, separator, meaning: named.meaning, json: jsonQuote(quote) });
+  return secretBehind(scan, {
+    from: start,
+    separator,
+    meaning: named.meaning,
+    json: jsonQuote(quote),
+    closed: quote !== undefined,
+  });
 };

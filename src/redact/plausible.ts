@@ -10,7 +10,7 @@ const NOT_SECRET = new Set(
   generated basic bearer digest negotiate ntlm kerberos oauth oauth2 saml ldap md5 sha1 sha256 sha512 bcrypt
   plain login ok failed failure success successful error denied accepted rejected changed unchanged reset set
   not n/a na tbd todo example sample placeholder your type file env vault keyring secretref interactive stdin value
-  sensitive known pass pwd user username char varchar nvarchar text secretstring securestring nonnull nullable full read write rw ro`.split(
+  new await async function typeof this self return class sensitive known pass pwd user username char varchar nvarchar text secretstring securestring nonnull nullable full read write rw ro`.split(
     /\s+/,
   ),
 );
@@ -33,13 +33,16 @@ const COMPLAINTS = new Set(
 
 /** Roots of expressions in code and templates: what follows names a value, it is not one. */
 const REFERENCE =
-  /^(?:\$(?:\{|\(|\w+$|[@*#?]$)|%\w+%$|%\(\w+\)|\{\{|\{%|<[^>]*>?$|@[\w.]+\(|@\{|!(?:Ref|Sub|GetAtt|ImportValue|Join|vault|secret|env|reference)\b|#\{|env[:.]|var\.|vars\.|local\.|data\.|module\.|secrets\.|self\.|this\.|process\.env|os\.(?:environ|getenv)|config[.[]|settings[.[]|options[.[]|args[.[]|params[.[]|req(?:uest)?[.[]|ctx\.|arn:|op:\/\/|vault:|ref\+|secretref:|projects\/|file:|ssm:)/i;
+  /^!?(?:\$(?:\{|\(|\w+$|[@*#?]$)|%\w+%$|%\(\w+\)|\{\{|\{%|<[^>]*>?$|@[\w.]+\(|@\{|!(?:Ref|Sub|GetAtt|ImportValue|Join|vault|secret|env|reference)\b|#\{|env[:.]|var\.|vars\.|local\.|data\.|module\.|secrets\.|self\.|this\.|process\.env|os\.(?:environ|getenv)|config[.[]|settings[.[]|options[.[]|args[.[]|params[.[]|req(?:uest)?[.[]|ctx\.|arn:|op:\/\/|vault:|ref\+|secretref:|projects\/|file:|ssm:)/i;
 
-const CALL = /^[A-Za-z_][\w.]{0,60}\((?:.*\)[;,]?$|["'])/;
+/** A call, a member, an index, a type, a comment, a colour: what stands behind `=` in code. */
+const CODE =
+  /^[A-Za-z_][A-Za-z_.]{2,60}\((?:[A-Za-z_"'[(]|\)|$)|^[A-Za-z_][\w.]{0,60}\(.*\)[;,]?$|^[A-Za-z_$]+(?:\.[A-Za-z_$]+)+[;,)]*$|^\([A-Za-z_]*[),]?$|^\/[*/]|^:[a-z]+:|^#[0-9a-f]{3,8}$/i;
 /** `your-api-key`, `INSERT_TOKEN_HERE`; and the name of a variable that holds one, `api_key=api_key`. */
 const NAME_OF_ONE =
   /^(?:your|YOUR|my|MY|insert|INSERT|enter|ENTER|replace|put|add|some|the)[-_ ]?[A-Za-z_ -]{0,40}(?:key|token|secret|password|pwd|here|value|name|id|KEY|TOKEN|SECRET|PASSWORD|HERE|VALUE)s?$|^[a-z]+(?:_[a-z]+)*_(?:key|token|secret|password|passwd|pwd|credential)s?[),;]?$|^[A-Z]+(?:_[A-Z]+)*_(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PWD)$/;
-const TYPE = /^[A-Z][A-Za-z]*(?:\[[\w, |]*\]|<[\w, |]*>)[;,]?$|^Secret(?:Str|Bytes)$/;
+const TYPE =
+  /^\{[A-Z]\w+\}[;,]?$|^[A-Za-z_$][A-Za-z_.$]*\[[^\]]{0,20}\]?[;,)]*$|^[*&][a-z_]+[;,)]*$|^[A-Z][A-Za-z]*(?:\[[\w, |]*\]|<[\w, |]*>)[;,]?$|^Secret(?:Str|Bytes)$/;
 const MASK = /^[*x•●·.…#?_\-=]+$/i;
 const PATH = /^(?:~|\.{1,2})?(?:\/[a-z0-9_.@+-]+){1,20}\/?$|^[A-Za-z]:\\[^\s]*$/;
 const GUID = /^\{?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\}?$/i;
@@ -58,12 +61,14 @@ export function plausible(value: string, strength: Strength, quoted = false): bo
   if (v.length === 0 || placeholderEnd(v, 0) === v.length) return false;
   if (strength === 'weak') return looksRandom(v);
   if (v.length < 3 || !/[\p{L}\p{N}]/u.test(v)) return false;
-  if (NOT_SECRET.has(v.toLowerCase().replace(/^[[(<{]+|[\])>};,!?]+$/g, ''))) return false;
-  if (MASK.test(v) || REFERENCE.test(v) || CALL.test(v) || NAME_OF_ONE.test(v) || TYPE.test(v)) return false;
+  if (NOT_SECRET.has(v.toLowerCase().replace(/^[[(<{]+|[\])>};,!?.]+$/g, ''))) return false;
+  if (MASK.test(v) || REFERENCE.test(v) || CODE.test(v) || NAME_OF_ONE.test(v) || TYPE.test(v)) return false;
   if (PATH.test(v) && !looksRandom(v)) return false;
-  if (v.includes(' ')) return !(quoted ? isComplaint(v) : isProse(v));
+  if (URL.test(v)) return false;
+  if (v.includes(' '))
+    return !(strength === 'medium' && v.split(' ').every(isWordy)) && !(quoted ? isComplaint(v) : isProse(v));
   if (strength === 'strong') return true;
-  if (v.length < 6 || /^[\d.,:%]+$/.test(v) || URL.test(v)) return false;
+  if (v.length < 6 || /^[\d.,:%]+$/.test(v)) return false;
   return !(v.length < 22 && isWordy(v));
 }
 
@@ -109,7 +114,9 @@ export function looksRandom(value: string): boolean {
   const v = value.replace(/=+$|(?:%3D)+$/i, '');
   if (v.length < 16 || !/^[A-Za-z0-9+/_.~%-]+$/.test(v)) return false;
   if (GUID.test(v) || /^\d[\d.:TZ+-]*$/.test(v)) return false;
-  if (/^[0-9a-f]+$|^[0-9A-F]+$/.test(v)) return v.length >= 32 && /\d/.test(v) && /[a-f]/i.test(v);
+  // Forty digits are a commit or a fingerprint.
+  if (/^[0-9a-f]+$|^[0-9A-F]+$/.test(v))
+    return v.length >= 32 && v.length !== 40 && /\d/.test(v) && /[a-f]/i.test(v);
   const lower = countOf(v, /[a-z]/g);
   const upper = countOf(v, /[A-Z]/g);
   const digit = countOf(v, /[0-9]/g);

@@ -1,5 +1,5 @@
 import { BASE64, BLANK, EOL, is, isEol, skip, startsLine } from './chars.ts';
-import { plausible } from './plausible.ts';
+import { isWordy, plausible } from './plausible.ts';
 import type { Detector } from './scan.ts';
 import { valueAt } from './value.ts';
 
@@ -86,12 +86,16 @@ export const detectDeviceKey: Detector = (scan, _start, end) => {
   return scan.take(value.start, value.end, 'generic_secret');
 };
 
-/** SQL: `IDENTIFIED BY '…'`. */
-export const detectIdentifiedBy: Detector = (scan, _start, end) => {
+/** SQL: `CREATE USER … IDENTIFIED BY '…'`. Without a user before it, it is a sentence. */
+export const detectIdentifiedBy: Detector = (scan, start, end) => {
   const { text } = scan;
+  if (!/\b(?:user|grant|create|alter|usage)\b/i.test(text.slice(Math.max(0, start - 120), start)))
+    return false;
   const lead = /^(?:[ \t]+PASSWORD|[ \t]+VALUES)?[ \t]*/i.exec(text.slice(end, end + 16))!;
   const value = valueAt(text, end + lead[0].length, 'word');
-  if (value?.end === undefined || !plausible(text.slice(value.start, value.end), 'strong')) return false;
+  if (value?.end === undefined) return false;
+  const word = text.slice(value.start, value.end);
+  if (!plausible(word, 'strong') || (!value.quoted && isWordy(word))) return false;
   return scan.take(value.start, value.end, 'password');
 };
 

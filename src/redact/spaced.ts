@@ -5,7 +5,7 @@ import { valueAt } from './value.ts';
 
 /** Letters with a digit and a sign or both cases, or with a sign inside: what nobody writes in a sentence. */
 const STRIKING =
-  /^(?=.*[A-Za-z])(?:(?=.*\d)(?:(?=.*[!@#$%^&*+?~=])|(?=.*[a-z])(?=.*[A-Z]))|(?=.*[!@#$%^&*+~=].*[A-Za-z])).{6,}$/;
+  /^(?=.*[A-Za-z])(?:(?=.*\d)(?:(?=.*[!@#$%^&*+?~])|(?=.*[a-z])(?=.*[A-Z]))|(?=.*[!@#$%^&*+~].*[A-Za-z])).{6,}$/;
 
 /** Settings files where the name is a directive and the rest of the line its value. */
 const DIRECTIVES = new Set([
@@ -30,7 +30,8 @@ export function spacedSecret(scan: Scan, from: number, to: number): boolean {
   const first = skipGap(text, to);
   const login = behindLogin(text, from);
   // Nearly always this is a sentence, and its next word says so.
-  const directive = DIRECTIVES.has(name.toLowerCase()) && (startsLine(text, from) || text[first] === '"');
+  const directive =
+    DIRECTIVES.has(name.toLowerCase()) && (text[first] === '"' || (startsLine(text, from) && name !== 'PSK'));
   if (!login && !directive && !strikes(text, first)) return false;
   const meaning = scan.meaningOf(name);
   if (meaning === undefined) return false;
@@ -39,7 +40,8 @@ export function spacedSecret(scan: Scan, from: number, to: number): boolean {
   const at = first + (lead?.[0].length ?? 0);
   if (isEol(text, at)) return false;
   const value = valueAt(text, at, 'word');
-  if (value?.end === undefined) return false;
+  if (value?.end === undefined || text[value.start] === '-' || text[value.start] === '*') return false;
+  if (text.startsWith('](', value.start) || text.slice(value.start, value.end).includes('](')) return false;
   const word = text.slice(value.start, value.end);
   if (!plausible(word, meaning.strength === 'weak' ? 'weak' : 'strong')) return false;
   if (meaning.strength === 'weak' && !typed) return false;
