@@ -2,7 +2,8 @@
  * Lab: a simulated Azure. A world file becomes a lab directory with stand-ins for `az`, `ping`, `dig` and the
  * like; whoever puts its `bin` first on PATH works in that world.
  */
-export { labClock, MAX_SPEED, speedFromEnvironment } from './lab/clock.ts';
+export { MAX_SPEED, speedFromEnvironment } from './lab/clock.ts';
+export { labClock } from './lab/lab-clock.ts';
 export { readLeftovers } from './lab/leftovers.ts';
 export { type PreparedLab, type PrepareOptions, prepareLab } from './lab/prepare.ts';
 export { trace } from './network/trace.ts';

@@ -1,5 +1,5 @@
 /** One command being carried out: its arguments, the world, and the way to change it. */
-import type { Json, JsonObject } from '../../core/json.ts';
+import type { Json, JsonObject } from '../../core/index.ts';
 import type { Change, Lab } from '../lab/open.ts';
 import { objection } from '../lab/open.ts';
 import type { PatchOperation, World } from '../world/types.ts';

@@ -1,5 +1,5 @@
 /** Everything in the subscription, for `az resource` and for finding what a name in the activity log means. */
-import type { Json, JsonObject } from '../../core/json.ts';
+import type { Json, JsonObject } from '../../core/index.ts';
 import { regionOfGroup } from '../network/places.ts';
 import type { World } from '../world/types.ts';
 import { resourceId } from './ids.ts';

@@ -1,5 +1,5 @@
 /** What a command answered → text, in the formats of the real CLI. Values are plain JSON. */
-import type { Json, JsonObject } from '../../core/json.ts';
+import type { Json, JsonObject } from '../../core/index.ts';
 
 export type Format = 'json' | 'jsonc' | 'yaml' | 'yamlc' | 'table' | 'tsv' | 'none';
 

@@ -1,5 +1,5 @@
 /** One call of `az`: words in, text and exit code out. Command families load only when they are called. */
-import type { Json } from '../../core/json.ts';
+import type { Json } from '../../core/index.ts';
 import { changeLab, type Lab, openLab } from '../lab/open.ts';
 import { type Parsed, parseInvocation } from './arguments.ts';
 import { Arguments, type Call, type Command, type Commands, needResourceId } from './call.ts';

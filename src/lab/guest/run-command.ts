@@ -1,7 +1,7 @@
 /** `az vm run-command invoke`: runs scripts in the emulated guest and answers in the agent's words. */
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Json } from '../../core/json.ts';
+import type { Json } from '../../core/index.ts';
 import type { Call } from '../az/call.ts';
 import { AzError, armError } from '../az/errors.ts';
 import { vmId } from '../az/shapes/network.ts';

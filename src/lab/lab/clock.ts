@@ -1,5 +1,3 @@
-import type { Clock } from '../../core/ports.ts';
-import { systemClock } from '../../core/system.ts';
 import type { ClockSegment } from './state.ts';
 
 export const MAX_SPEED = 100_000;
@@ -19,14 +17,4 @@ export function speedFromEnvironment(env: Readonly<Record<string, string | undef
   if (text === undefined || text === '') return undefined;
   const speed = Number(text);
   return Number.isFinite(speed) && speed > 0 && speed <= MAX_SPEED ? speed : undefined;
-}
-
-/** A clock for whoever polls the lab: sleeping takes as long as the same time in the world. */
-export function labClock(speed: number, real: Clock = systemClock): Clock {
-  const start = real.now().getTime();
-  return {
-    now: () => new Date(start + (real.now().getTime() - start) * speed),
-    monotonic: () => real.monotonic() * speed,
-    sleep: (ms, signal) => real.sleep(ms / speed, signal),
-  };
 }

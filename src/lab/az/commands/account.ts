@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../core/json.ts';
+import type { JsonObject } from '../../../core/index.ts';
 import type { Call, Commands } from '../call.ts';
 import { needGroup } from '../call.ts';
 import { AzError } from '../errors.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../core/json.ts';
+import type { JsonObject } from '../../../core/index.ts';
 import { type Call, type Commands, optionalGroup } from '../call.ts';
 import { catalogue } from '../catalogue.ts';
 import { AzError } from '../errors.ts';

@@ -1,7 +1,7 @@
 /** Containers and blobs. They are reached over the network, so the account's firewall is asked first. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type { Json, JsonObject } from '../../../core/json.ts';
+import type { Json, JsonObject } from '../../../core/index.ts';
 import type { Blob } from '../../lab/state.ts';
 import { storageAdmission } from '../../network/storage.ts';
 import type { StorageAccount } from '../../world/types.ts';

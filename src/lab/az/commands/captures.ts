@@ -1,5 +1,5 @@
 /** `az network watcher packet-capture …`: the session is state, the file is made when it is asked for. */
-import type { Json, JsonObject } from '../../../core/json.ts';
+import type { Json, JsonObject } from '../../../core/index.ts';
 import type { Blob, Capture, CaptureFilterText, LabState } from '../../lab/state.ts';
 import { findVm, regionOfGroup } from '../../network/places.ts';
 import type { StorageAccount } from '../../world/types.ts';

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../core/json.ts';
+import type { Json, JsonObject } from '../../../core/index.ts';
 import type { PowerState, Vm } from '../../world/types.ts';
 import { type Call, type Commands, commit, findIn, needGroup, optionalGroup } from '../call.ts';
 import { armError, childNotFound, resourceNotFound } from '../errors.ts';

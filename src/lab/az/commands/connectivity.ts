@@ -1,5 +1,5 @@
 /** `az network watcher test-connectivity`: the trace of a conversation, told hop by hop. */
-import type { Json, JsonObject } from '../../../core/json.ts';
+import type { Json, JsonObject } from '../../../core/index.ts';
 import { findVm } from '../../network/places.ts';
 import { trace } from '../../network/trace.ts';
 import type { Path, Station, Trace } from '../../network/types.ts';

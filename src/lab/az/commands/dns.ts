@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../core/json.ts';
+import type { Json, JsonObject } from '../../../core/index.ts';
 import { parseIp } from '../../network/ipv4.ts';
 import type { DnsRecord, DnsZone, RecordType } from '../../world/types.ts';
 import {

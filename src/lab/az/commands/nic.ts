@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../core/json.ts';
+import type { Json, JsonObject } from '../../../core/index.ts';
 import { formatPrefix } from '../../network/ipv4.ts';
 import { attachedNsgs, rulesInOrder, virtualNetworkPrefixes } from '../../network/nsg.ts';
 import { subnetOf, vnetOf } from '../../network/places.ts';

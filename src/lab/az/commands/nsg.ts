@@ -1,4 +1,4 @@
-import type { Json } from '../../../core/json.ts';
+import type { Json } from '../../../core/index.ts';
 import { parsePrefix } from '../../network/ipv4.ts';
 import { DEFAULT_RULES } from '../../network/nsg.ts';
 import { SERVICE_TAG } from '../../network/service-tags.ts';

@@ -1,4 +1,4 @@
-import type { Json } from '../../../core/json.ts';
+import type { Json } from '../../../core/index.ts';
 import { regionName } from '../../world/complete.ts';
 import { type Call, type Commands, needGroup, needResourceId, optionalGroup } from '../call.ts';
 import { type CatalogueEntry, catalogue, genericShape } from '../catalogue.ts';

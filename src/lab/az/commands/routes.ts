@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../core/json.ts';
+import type { JsonObject } from '../../../core/index.ts';
 import { isAligned, parseIp, parsePrefix } from '../../network/ipv4.ts';
 import { NEXT_HOP_TYPES, type RouteTable, type UserRoute } from '../../world/types.ts';
 import { type Call, type Commands, commit, findIn, needGroup } from '../call.ts';

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../core/json.ts';
+import type { Json, JsonObject } from '../../../core/index.ts';
 import { parsePrefix } from '../../network/ipv4.ts';
 import { stableNumber } from '../../network/service-tags.ts';
 import type { StorageAccount } from '../../world/types.ts';

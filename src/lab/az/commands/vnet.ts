@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../core/json.ts';
+import type { Json, JsonObject } from '../../../core/index.ts';
 import { isAligned, parsePrefix } from '../../network/ipv4.ts';
 import type { PatchOperation, Peering, Subnet, Vnet, World } from '../../world/types.ts';
 import { type Call, type Commands, commit, findIn, needGroup, optionalGroup } from '../call.ts';

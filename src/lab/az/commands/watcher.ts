@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../core/json.ts';
+import type { Json, JsonObject } from '../../../core/index.ts';
 import { parseIp } from '../../network/ipv4.ts';
 import { nsgVerdicts, type Packet } from '../../network/nsg.ts';
 import { regionOfGroup, subnetOf, vnetOf } from '../../network/places.ts';

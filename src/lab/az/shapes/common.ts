@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../core/json.ts';
+import type { Json, JsonObject } from '../../../core/index.ts';
 import { regionOfGroup } from '../../network/places.ts';
 import { stableNumber } from '../../network/service-tags.ts';
 import type { World } from '../../world/types.ts';

@@ -1,5 +1,5 @@
 /** Virtual machines as the CLI prints them. */
-import type { Json, JsonObject } from '../../../core/json.ts';
+import type { Json, JsonObject } from '../../../core/index.ts';
 import { macAddress } from '../../network/places.ts';
 import type { PowerState, Vm, World } from '../../world/types.ts';
 import { resourceId } from '../ids.ts';

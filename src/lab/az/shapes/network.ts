@@ -1,5 +1,5 @@
 /** Resources of Microsoft.Network as the CLI prints them (properties flattened, names as in ARM). */
-import type { JsonObject } from '../../../core/json.ts';
+import type { JsonObject } from '../../../core/index.ts';
 import { DEFAULT_RULES } from '../../network/nsg.ts';
 import { macAddress, regionOfGroup, vnetOf } from '../../network/places.ts';
 import type {

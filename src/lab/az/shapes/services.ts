@@ -1,5 +1,5 @@
 /** Private and public DNS zones, and storage accounts, as the CLI prints them. */
-import type { Json, JsonObject } from '../../../core/json.ts';
+import type { Json, JsonObject } from '../../../core/index.ts';
 import { regionOfGroup } from '../../network/places.ts';
 import type { DnsRecord, DnsZone, RecordType, StorageAccount, World } from '../../world/types.ts';
 import { object } from '../call.ts';
