@@ -1,6 +1,7 @@
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { OrchestrateRequest } from '../../src/cloud/index.ts';
 import { azureTwin } from './azure-twin.ts';
 import { setUp } from './bench-of-one.ts';
 
@@ -59,85 +60,36 @@ describe('both ends', () => {
 });
 
 describe('requests', () => {
-  it.each([
+  const capture = (target: unknown, parameters: object = {}) => ({
+    intent: 'capture_traffic',
+    target,
+    parameters: { storage_account: 'sacct', resource_group: 'rg', ...parameters },
+  });
+  const refused: readonly (readonly [OrchestrateRequest, string])[] = [
     [{ intent: '' }, 'missing_parameter'],
     [{ intent: 'reboot' }, 'unknown_intent'],
     [{ intent: 'check_task' }, 'missing_parameter'],
     [{ intent: 'check_task', task_id: 'ghost_nope' }, 'unknown_task'],
-    [
-      { intent: 'capture_traffic', parameters: { storage_account: 'sacct', resource_group: 'rg' } },
-      'missing_parameter',
-    ],
-    [{ intent: 'capture_traffic', target: 'vm', parameters: { resource_group: 'rg' } }, 'missing_parameter'],
-    [
-      { intent: 'capture_traffic', target: 'vm', parameters: { storage_account: 'sacct' } },
-      'missing_parameter',
-    ],
-    ...[
-      'vm; rm -rf /',
-      '-vm',
-      '@/etc/passwd',
-      'vm --filters @/etc/shadow',
-      '$(id)',
-      'vm`id`',
-      'a to b to c',
-      'vm\n',
-      '../vm',
-      '"vm"',
-    ]
-      .map(
-        (target) =>
-          [
-            {
-              intent: 'capture_traffic',
-              target,
-              parameters: { storage_account: 'sacct', resource_group: 'rg' },
-            },
-            'invalid_parameter',
-          ] as const,
-      )
-      .filter(([r]) => r.target !== 'vm\n'),
-    [
-      {
-        intent: 'capture_traffic',
-        target: 'vm',
-        parameters: { storage_account: 'sa --file-path x', resource_group: 'rg' },
-      },
-      'invalid_parameter',
-    ],
-    [
-      {
-        intent: 'capture_traffic',
-        target: 'vm',
-        parameters: { storage_account: 'sacct', resource_group: '--no-wait' },
-      },
-      'invalid_parameter',
-    ],
-    [
-      {
-        intent: 'capture_traffic',
-        target: 'vm',
-        parameters: { storage_account: 'sacct', resource_group: 'rg', location: '-l' },
-      },
-      'invalid_parameter',
-    ],
-    [
-      {
-        intent: 'capture_traffic',
-        target: 'vm',
-        parameters: { storage_account: 'sacct', resource_group: 'rg', duration_seconds: 'x' },
-      },
-      'invalid_parameter',
-    ],
-    [
-      {
-        intent: 'capture_traffic',
-        target: 'vm',
-        parameters: { storage_account: 'sacct', resource_group: 'rg', storage_auth_mode: 'none' },
-      },
-      'invalid_parameter',
-    ],
-  ])('[CLOUD-33] %j is refused with %s, without a command', async (request, error) => {
+    [capture(undefined), 'missing_parameter'],
+    [capture('vm', { storage_account: undefined }), 'missing_parameter'],
+    [capture('vm', { resource_group: '' }), 'missing_parameter'],
+    [capture('vm; rm -rf /'), 'invalid_parameter'],
+    [capture('-vm'), 'invalid_parameter'],
+    [capture('@/etc/passwd'), 'invalid_parameter'],
+    [capture('vm --filters @/etc/shadow'), 'invalid_parameter'],
+    [capture('$(id)'), 'invalid_parameter'],
+    [capture('vm`id`'), 'invalid_parameter'],
+    [capture('a to b to c'), 'invalid_parameter'],
+    [capture('../vm'), 'invalid_parameter'],
+    [capture('"vm"'), 'invalid_parameter'],
+    [capture('vm', { storage_account: 'sa --file-path x' }), 'invalid_parameter'],
+    [capture('vm', { resource_group: '--no-wait' }), 'invalid_parameter'],
+    [capture('vm', { location: '-l' }), 'invalid_parameter'],
+    [capture('vm', { duration_seconds: 'x' }), 'invalid_parameter'],
+    [capture('vm', { storage_auth_mode: 'none' }), 'invalid_parameter'],
+  ];
+
+  it.each(refused)('[CLOUD-33] %j is refused with %s, without a command', async (request, error) => {
     const s = await setUp();
     const reply = await s.orchestrator.orchestrate(request);
     expect(reply).toEqual({ status: 'error', error, message: expect.any(String) });
