@@ -103,4 +103,9 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'tools for plans: list them, write your own, test it',
     load: () => import('./commands/tool.ts'),
   },
+  {
+    name: 'gateway',
+    summary: 'policy firewalls in front of models and MCP servers',
+    load: () => import('./commands/gateway.ts'),
+  },
 ];

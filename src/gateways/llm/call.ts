@@ -32,7 +32,7 @@ export async function handleCall(ctx: Context, call: Call, res: ServerResponse):
   const passed = await ctx.gate.pass(
     {
       action,
-      evaluators: [ruleEvaluator(ctx, call), ...(ctx.deps.evaluators ?? [])],
+      evaluators: [ruleEvaluator(ctx, call), ...ctx.evaluators],
       reasoning: `${call.caller.name} asks ${call.model}`,
       requester: call.caller.name,
       policyDigest: ctx.policyDigest,

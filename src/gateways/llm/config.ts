@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { policySchema } from '../policies.ts';
 
 /** What `writ gateway llm --config` reads. Unknown keys are refused by the reader. */
 const name = z
@@ -87,6 +88,9 @@ export const llmConfigSchema = z.strictObject({
   /** What happens to a request or response that no rule speaks of. */
   default: z.enum(['allow', 'deny']).default('deny'),
   rules: z.array(rule).default([]),
+  /** OPA, beside the rules, on requests; `response_policies` on answers. */
+  policies: z.array(policySchema).default([]),
+  response_policies: z.array(policySchema).default([]),
   rewrites: z.array(rewrite).default([]),
   limits: z
     .strictObject({

@@ -22,10 +22,8 @@ export interface LlmGatewayDeps {
   readonly database?: string;
   /** Keys by provider name. They stay in the gateway. */
   readonly keys: ReadonlyMap<string, string>;
-  /** Further evaluators beside the rules: OPA, models. They see the action. */
-  readonly evaluators?: readonly Evaluator[];
-  /** Judges of answers, over `{caller, model, operation, text}`. */
-  readonly responseEvaluators?: readonly Evaluator[];
+  /** Folder that relative paths of the configuration start from. Default: the current one. */
+  readonly baseDir?: string;
   /** One structured line a request. */
   readonly log?: (line: JsonObject) => void;
 }
@@ -40,6 +38,10 @@ export interface Context {
   readonly budgets: Budgets | undefined;
   readonly metrics: Metrics;
   readonly policyDigest: Digest;
+  /** Evaluators beside the rules. They see the action. */
+  readonly evaluators: readonly Evaluator[];
+  /** Judges of answers, over `{caller, model, operation, text}`. */
+  readonly responseEvaluators: readonly Evaluator[];
 }
 
 /** One request, read and attributed. */

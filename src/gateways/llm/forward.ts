@@ -59,6 +59,8 @@ export function createUpstream(keys: ReadonlyMap<string, string>, timeoutMs: num
           },
           ...(body === undefined ? {} : { body }),
         });
+        // A body given up before it is read says so as an error; whoever reads it hears of it there.
+        answer.body.on('error', () => undefined);
         const header = (name: string) => [answer.headers[name] ?? []].flat()[0];
         return {
           ok: true,

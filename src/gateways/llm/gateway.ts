@@ -13,7 +13,6 @@ import {
   CODES,
   digestOf,
   isJsonObject,
-  type Json,
   type JsonObject,
   messageOf,
   parseJson,
@@ -25,6 +24,8 @@ import { createGate } from '../gate.ts';
 import { guardMistake, readBody, tokenOf } from '../http-guard.ts';
 import { createMetrics } from '../metrics.ts';
 import { anyMatches } from '../names.ts';
+import { loadPolicies } from '../policies.ts';
+import { type RateLimiter, rateLimiter } from '../rate-limit.ts';
 import { openBudgets } from './budget.ts';
 import { handleCall } from './call.ts';
 import { type Caller, configMistake, type LlmConfigInput, llmConfigSchema } from './config.ts';
@@ -34,7 +35,7 @@ import { createUpstream } from './forward.ts';
 import { type Operation, operationOf, protocolOf } from './protocol.ts';
 import { type Failure, replyError } from './reply.ts';
 import { createRouter } from './route.ts';
-import { redactTexts, rewriteTexts } from './texts.ts';
+import { type Cleaned, redactTexts, rewriteTexts } from './texts.ts';
 
 export interface LlmGateway {
   /** `http(s)://host:port`, where it listens. */
@@ -56,7 +57,11 @@ export async function startLlmGateway(input: LlmConfigInput, deps: LlmGatewayDep
       CODES.invalid_config,
       'a caller has a budget, but there is no database to keep it in',
     );
+  const policies = loadPolicies(config.policies, deps.baseDir ?? '.');
+  const onAnswers = loadPolicies(config.response_policies, deps.baseDir ?? '.');
   const ctx: Context = {
+    evaluators: policies.evaluators,
+    responseEvaluators: onAnswers.evaluators,
     config,
     deps,
     gate: createGate(deps),
@@ -68,7 +73,8 @@ export async function startLlmGateway(input: LlmConfigInput, deps: LlmGatewayDep
       rules: config.rules,
       default: config.default,
       rewrites: config.rewrites,
-    } as Json),
+      policies: [policies.digests, onAnswers.digests],
+    }),
   };
   const callers: (Caller & { readonly tokenSha256: string })[] = config.callers.map((c) => ({
     ...c,
@@ -127,12 +133,10 @@ export async function startLlmGateway(input: LlmConfigInput, deps: LlmGatewayDep
   };
 }
 
-type Rates = ReturnType<typeof rateLimiter>;
-
 async function serve(
   ctx: Context,
   callers: readonly (Caller & { readonly tokenSha256: string })[],
-  rates: Rates,
+  rates: RateLimiter,
   req: IncomingMessage,
   res: ServerResponse,
 ): Promise<void> {
@@ -174,7 +178,9 @@ async function serve(
     return fail({ status: 400, code: 'invalid_request', message: 'the request names no model' });
   if (operation.kind !== 'models' && !anyMatches(caller.models, model))
     return fail({ status: 403, code: 'model_not_allowed', message: `${caller.name} may not use this model` });
-  const clean = body === undefined ? { value: null, redactions: 0 } : redactTexts(body);
+  const clean = body === undefined ? { value: null, redactions: 0 } : cleaned(body);
+  if (clean === undefined)
+    return fail({ status: 400, code: 'invalid_request', message: 'the request is nested too deeply' });
   const rewritten =
     operation.kind === 'embed'
       ? { value: clean.value, applied: [] }
@@ -202,6 +208,16 @@ async function serve(
     },
     res,
   );
+}
+
+/** Undefined when the body is too deep to be read as a whole: what cannot be redacted is not sent. */
+function cleaned(body: JsonObject): Cleaned | undefined {
+  try {
+    return redactTexts(body);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
 }
 
 /** A listing is asked of the first route of its protocol. */
@@ -235,21 +251,6 @@ async function readRequest(
 function busy(req: IncomingMessage, res: ServerResponse): void {
   const failure = { status: 503, code: 'busy', message: 'too many requests at once', retryAfter: '1' };
   replyError(res, protocolOf(req.url ?? '/'), failure);
-}
-
-/** Requests a minute by caller, as a bucket that refills steadily. */
-function rateLimiter(now: () => number) {
-  const buckets = new Map<string, { left: number; at: number }>();
-  return {
-    take: (name: string, perMinute: number | undefined): boolean => {
-      if (perMinute === undefined) return true;
-      const at = now();
-      const bucket = buckets.get(name) ?? { left: perMinute, at };
-      const left = Math.min(perMinute, bucket.left + ((at - bucket.at) * perMinute) / 60_000);
-      buckets.set(name, { left: left >= 1 ? left - 1 : left, at });
-      return left >= 1;
-    },
-  };
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {

@@ -9,7 +9,7 @@ const TIMEOUT_MS = 5000;
 
 /** What rules and evaluators say about an answer. An evaluator that fails or hangs has said no. */
 export async function judgeAnswer(ctx: Context, call: Call, value: Json): Promise<readonly Evaluation[]> {
-  const evaluators = ctx.deps.responseEvaluators ?? [];
+  const evaluators = ctx.responseEvaluators;
   const wanted = evaluators.length > 0 || ctx.config.rules.some((r) => r.on === 'response');
   const text = wanted ? textOf(value) : '';
   const byRules = judgeByRules(ctx.config.rules, 'response', 'allow', {

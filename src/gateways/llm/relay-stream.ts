@@ -106,9 +106,7 @@ export async function relayStream(
   }
   // Judges that need the whole answer speak last; the end of the stream waits for them.
   const whole =
-    (ctx.deps.responseEvaluators ?? []).length > 0
-      ? await judgeAnswer(ctx, call, watch.text())
-      : [watch.last()];
+    ctx.responseEvaluators.length > 0 ? await judgeAnswer(ctx, call, watch.text()) : [watch.last()];
   const verdict = strictest(whole.map((e) => e.verdict));
   if (verdict === 'deny' || verdict === 'require_approval')
     return end({ status: 403, code: 'response_denied', message: 'the answer was cut at its end' }, whole);
@@ -141,7 +139,7 @@ function windowJudge(ctx: Context, call: Call) {
   let last = judgeByRules([], 'response', 'allow', facts('', []));
   return {
     judge: (piece: Json): Evaluation => {
-      if (rules.length === 0 && (ctx.deps.responseEvaluators ?? []).length === 0) return last;
+      if (rules.length === 0 && ctx.responseEvaluators.length === 0) return last;
       const windows = deltasOf(piece).map(([channel, text]) => {
         const window = (tails.get(channel) ?? '') + text;
         if (tails.has(channel) || tails.size < MAX_CHANNELS)
