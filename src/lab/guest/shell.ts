@@ -5,7 +5,8 @@
  * G1 Nothing of the host is touched: a command is a function in a table, a file is text in a table.
  * G2 Everything is bounded: commands run, loop rounds, nesting, output.
  */
-import { type CommandNode, parse, type Redirection, type Statement, type Word, type WordPart } from 'unbash';
+import { type CommandNode, parse, type Redirection, type Statement, type Word } from 'unbash';
+import { expandWord as expand, type Scope } from './expand.ts';
 import type { GuestCommand, GuestResult, Machine } from './machine.ts';
 
 const MAX_COMMANDS = 2000;
@@ -284,69 +285,8 @@ function redirected(
 }
 
 function expandWord(word: Word, run: Run, depth: number): readonly string[] {
-  if (!word.parts) return [word.value];
-  const quoted = word.parts.some((p) => p.type === 'DoubleQuoted' || p.type === 'SingleQuoted');
-  const text = word.parts.map((p) => expandPart(p, run, depth)).join('');
-  const hasExpansion = word.parts.some(
-    (p) => p.type === 'SimpleExpansion' || p.type === 'ParameterExpansion' || p.type === 'CommandExpansion',
-  );
-  if (word.parts.some((p) => p.type === 'BraceExpansion')) return braces(text);
-  // Unquoted values are split at blanks; quoted ones stay whole, even when empty.
-  return hasExpansion && !quoted ? text.split(/\s+/).filter((w) => w !== '') : [text];
-}
-
-function expandPart(part: WordPart, run: Run, depth: number): string {
-  switch (part.type) {
-    case 'Literal':
-    case 'SingleQuoted':
-    case 'AnsiCQuoted':
-      return part.value;
-    case 'DoubleQuoted':
-    case 'LocaleString':
-      return part.parts.map((p) => expandPart(p, run, depth)).join('');
-    case 'SimpleExpansion':
-      return variable(part.text.slice(1), run);
-    case 'ParameterExpansion':
-      return (
-        variable(part.parameter, run) ||
-        (part.operation?.type === 'Default' ? expandWord(part.operation.operand, run, depth).join(' ') : '')
-      );
-    case 'CommandExpansion':
-      return depth > MAX_DEPTH || !part.script
-        ? ''
-        : runList(part.script.commands, run, '', depth + 1).stdout.replace(/\n+$/, '');
-    case 'Glob':
-    case 'ExtendedGlob':
-    case 'BraceExpansion':
-    case 'ArithmeticExpansion':
-    case 'ProcessSubstitution':
-      return part.text;
-  }
-}
-
-function variable(name: string, run: Run): string {
-  const known: Record<string, string> = {
-    HOSTNAME: run.machine.name,
-    USER: 'root',
-    HOME: '/root',
-    PWD: '/root',
-    SHELL: '/bin/bash',
-    '?': '0',
-  };
-  return run.machine.variables.get(name) ?? known[name] ?? '';
-}
-
-/** `{1..5}` and `{a,b}`. */
-function braces(text: string): readonly string[] {
-  const match = /^(.*?)\{([^{}]+)\}(.*)$/.exec(text);
-  if (!match) return [text];
-  const [, before, inner, after] = match as unknown as [string, string, string, string];
-  const range = /^(-?\d+)\.\.(-?\d+)$/.exec(inner);
-  const items = range
-    ? Array.from(
-        { length: Math.min(MAX_ROUNDS, Math.abs(Number(range[2]) - Number(range[1])) + 1) },
-        (_, i) => String(Number(range[1]) + i * Math.sign(Number(range[2]) - Number(range[1]) || 1)),
-      )
-    : inner.split(',');
-  return items.flatMap((item) => braces(`${before}${item}${after}`));
+  const { name, variables } = run.machine;
+  const substitute: Scope['substitute'] = (script) =>
+    depth > MAX_DEPTH ? '' : runList(script.commands, run, '', depth + 1).stdout;
+  return expand(word, { name, variables, substitute });
 }

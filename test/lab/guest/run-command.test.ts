@@ -222,6 +222,7 @@ describe('inside the guest', () => {
     expect(endless.stdout.length).toBeLessThan(10_000);
     const many = on(world, 'server', 'for a in {1..500}; do for b in {1..500}; do echo $a$b; done; done');
     expect(many.stdout.length + many.stderr.length).toBeLessThan(1_100_000);
+    expect(on(world, 'server', 'echo {1..999}{1..999}{1..999}{1..999}').stdout.length).toBeLessThan(10_000);
     const token = fc.constantFrom(
       'echo',
       'grep',

@@ -8,6 +8,49 @@ import { pair, world } from '../small.ts';
 
 const HEAD = 'id: w\nnow: 2026-01-15T14:30:00Z\ngroups: [{ name: rg, location: westeurope }]\n';
 
+/** The form of the design page, every key spelt out. */
+const PAGE = `
+id: redis-behind-dead-nva
+title: Route to the cache subnet points at a decommissioned appliance
+symptom: VMs in prod-subnet cannot reach the Redis cache on port 6379
+now: 2026-01-15T14:30:00Z
+groups: [{ name: prod-rg, location: westeurope }]
+vnets:
+  - name: prod-vnet
+    group: prod-rg
+    prefixes: [10.0.0.0/16]
+    subnets:
+      - { name: prod-subnet, prefix: 10.0.1.0/24, nsg: prod-nsg, route_table: prod-rt, service_endpoints: [] }
+      - { name: cache-subnet, prefix: 10.0.2.0/24 }
+    peerings: []
+nsgs:
+  - { name: prod-nsg, group: prod-rg, rules: [ { name: allow-redis, priority: 200, direction: Outbound, access: Allow, protocol: Tcp, source: "*", source_port: "*", destination: 10.0.2.0/24, destination_port: "6379" } ] }
+route_tables:
+  - { name: prod-rt, group: prod-rg, routes: [ { name: to-cache, prefix: 10.0.2.0/24, next_hop_type: VirtualAppliance, next_hop_ip: 10.0.1.5 } ] }
+vms:
+  - name: web-vm-01
+    group: prod-rg
+    subnet: prod-vnet/prod-subnet
+    ip: 10.0.1.4
+    nic_nsg: null
+    power: running
+    ip_forwarding: false
+    listens: [ { port: 22, protocol: tcp } ]
+    os_firewall: []
+    link: { loss_pct: 0, delay_ms: 0, jitter_ms: 0, rate_mbit: null, mtu: 1500, reorder_pct: 0, corrupt_pct: 0 }
+    app: { reads_slowly: false, resets_pct: 0 }
+private_dns: [ { zone: corp.internal, group: prod-rg, links: [prod-vnet], records: [ { name: redis, type: A, value: 10.0.2.5 } ] } ]
+storage: [ { name: forensicsa, group: prod-rg, containers: [captures], default_action: Allow, subnet_rules: [], keys: true } ]
+watchers: [westeurope]
+local: { vpn: false, dns: [8.8.8.8] }
+flows:
+  - { from: web-vm-01, to: redis-primary, port: 6379, protocol: tcp, every_ms: 500, bytes: 2000 }
+faults_over_time: []
+truth:
+  causes: [ { kind: route_wrong_next_hop, resource: prod-rt, detail: to-cache } ]
+  red_herrings: [prod-nsg]
+`;
+
 /** What is wrong, on which line, in which words. */
 const BAD: readonly (readonly [name: string, yaml: string, line: number, words: RegExp])[] = [
   ['unknown key', `${HEAD}vmz: []\n`, 4, /unknown key "vmz"/],
@@ -228,6 +271,17 @@ flows: [{ from: x, to: db.example.org, protocol: icmp }]`);
     expect(w.activity[0]).toMatchObject({ time: '2026-01-15T09:00:00.000Z', status: 'Failed' });
     expect(w.flows[0]).toMatchObject({ protocol: 'icmp', port: null, reply_bytes: w.flows[0]!.bytes });
     expect(w.vnets[0]!.bgp_routes).toHaveLength(1);
+  });
+
+  it('[LAB-01] reads a world in the form the design gives it, down to a flow to a name nobody has', () => {
+    const w = parseWorld(PAGE, 'page.yaml');
+    expect(w.route_tables[0]!.routes[0]).toEqual({
+      name: 'to-cache',
+      prefix: '10.0.2.0/24',
+      next_hop_type: 'VirtualAppliance',
+      next_hop_ip: '10.0.1.5',
+    });
+    expect(w.flows[0]).toMatchObject({ to: 'redis-primary', reply_bytes: 2000 });
   });
 
   it('[LAB-04] needs no truth, takes any, and hands none on', () => {
