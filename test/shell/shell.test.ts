@@ -4,6 +4,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { OwnedShell, ShellOptions } from '../../src/shell/index.ts';
 import { makePlace, type Place, yes } from './place.ts';
 
+const NEED_A_SHELL = ['cat a; cat b', 'cat a && cat b', 'echo $(id)', 'cat a > b', 'cat <<X\nX'];
+const FORBIDDEN = ['rm -rf /', 'mkfs.ext4 /dev/sda1', ':(){ :|:& };:', 'shutdown -h now'];
+
 let place: Place;
 let shell: OwnedShell;
 beforeEach(() => {
@@ -224,31 +227,25 @@ describe('RISKY', () => {
     expect(response.output).toBe('a\nb\nc;id\n');
   });
 
-  it.each(['cat a; cat b', 'cat a && cat b', 'echo $(id)', 'cat a > b', 'cat <<X\nX'])(
-    '[SHL-07] %j needs a shell: nobody is asked, nothing runs',
-    async (command) => {
-      place.answers.push(yes);
-      const response = await run(command);
-      expect(response).toMatchObject({ status: 'denied', error: 'not_executable', exit_code: null });
-      expect(place.questions).toEqual([]);
-    },
-  );
+  it.each(NEED_A_SHELL)('[SHL-07] %j needs a shell: nobody is asked, nothing runs', async (command) => {
+    place.answers.push(yes);
+    const response = await run(command);
+    expect(response).toMatchObject({ status: 'denied', error: 'not_executable', exit_code: null });
+    expect(place.questions).toEqual([]);
+  });
 });
 
 describe('FORBIDDEN', () => {
-  it.each(['rm -rf /', 'mkfs.ext4 /dev/sda1', ':(){ :|:& };:', 'shutdown -h now'])(
-    '[SHL-08] %j is never asked about and never run',
-    async (command) => {
-      place.answers.push(yes);
-      expect(await run(command)).toMatchObject({
-        status: 'error',
-        classification: 'FORBIDDEN',
-        error: 'forbidden_command',
-        exit_code: null,
-      });
-      expect(place.questions).toEqual([]);
-    },
-  );
+  it.each(FORBIDDEN)('[SHL-08] %j is never asked about and never run', async (command) => {
+    place.answers.push(yes);
+    expect(await run(command)).toMatchObject({
+      status: 'error',
+      classification: 'FORBIDDEN',
+      error: 'forbidden_command',
+      exit_code: null,
+    });
+    expect(place.questions).toEqual([]);
+  });
 });
 
 describe('bad input', () => {
