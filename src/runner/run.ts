@@ -100,7 +100,7 @@ export async function runPlan(loaded: LoadedPlan, options: RunOptions): Promise<
     tries: 0,
     durationMs: 0,
   };
-  if (options.durability === 'step') options.store.commit();
+  await options.store.anchor(runId, 'started');
   return goOn(loaded, options, standing, plan.steps.length);
 }
 
@@ -115,7 +115,7 @@ export async function goOn(
   const budget = options.judge.policy.value.global_timeout_seconds * 1000;
   const over = AbortSignal.timeout(Math.ceil(budget));
   const signal = options.signal ? AbortSignal.any([options.signal, over]) : over;
-  const run = new Run(loaded, { ...options, signal }, standing, total);
+  const run = new Run(loaded, { ...options, signal }, standing, total, options.signal);
   let ending: Ending = { status: 'completed' };
   for (let i = standing.next; i < total; i++) {
     const left = budget - (options.clock.monotonic() - started);
@@ -126,6 +126,10 @@ export async function goOn(
     const status = await run.step(i, left);
     if (status.status === 'waiting') {
       ending = status;
+      break;
+    }
+    if (options.signal?.aborted) {
+      ending = { status: 'interrupted' };
       break;
     }
     if (status.status !== 'success' && (status.final || !options.keepGoing)) break;
@@ -147,8 +151,16 @@ class Run {
   readonly #options: RunOptions & StepRoad;
   readonly #standing: Standing;
   readonly #total: number;
+  readonly #outside: AbortSignal | undefined;
 
-  constructor(loaded: LoadedPlan, options: RunOptions & StepRoad, standing: Standing, total: number) {
+  constructor(
+    loaded: LoadedPlan,
+    options: RunOptions & StepRoad,
+    standing: Standing,
+    total: number,
+    outside: AbortSignal | undefined,
+  ) {
+    this.#outside = outside;
     this.#loaded = loaded;
     this.#options = options;
     this.#standing = standing;
@@ -184,15 +196,14 @@ class Run {
         obstacle === OUT_OF_TIME,
       );
     }
-    // Looking may take a while or a person may be asked: what has happened is put on disk first.
-    if (
-      this.#options.durability === 'step' &&
-      (this.#options.whenApprovalNeeded === 'ask' || !BUILT_IN.has(step.tool))
-    )
-      store.commit();
+    // A tool of somebody else may take a while to look: what has happened is put on disk first.
+    if (!BUILT_IN.has(step.tool)) store.commit();
     const { facts, tool } = await this.#options.judge.prepare(step.tool, filled.args);
     const call: Call = { ...base, args: filled.args, facts };
     const used = this.#standing.used.get(step.tool) ?? 0;
+    // A person may be asked, or a request stored in the same file: nothing may be left open then.
+    const finding = this.#options.judge.find(step.tool, filled.args, facts, used);
+    if (finding.verdict === 'require_approval' || resumed) store.commit();
     const permission = await permit(this.#options, call, tool, used, resumed?.approvalId);
     if (permission.kind === 'denied')
       return this.#settle(call, step, resumed?.call, permission.happened, null, false);
@@ -222,7 +233,10 @@ class Run {
       1,
       Math.min(leftMs, (step.timeout_seconds ?? Number.POSITIVE_INFINITY) * 1000),
     );
-    const happened = await perform(this.#options, call, permission, timeoutMs);
+    const performed = await perform(this.#options, call, permission, timeoutMs);
+    // Stopped from outside while it ran: how far it came is not known.
+    const cut = this.#outside?.aborted === true && performed.status === 'error';
+    const happened = cut ? { ...performed, status: 'unknown' as const, error: CUT } : performed;
     return this.#settle(call, step, row, happened, happened.raw, false);
   }
 
@@ -322,6 +336,11 @@ function detailOf(ending: Ending, durationMs: number): Json {
 }
 
 const BUILT_IN = new Set(['fs.read', 'fs.write', 'http.get', 'shell.run']);
+const CUT = errorText(
+  CODES.tool_failed,
+  'the run was stopped while this step ran: it may or may not have happened',
+  'look, then resume with --retry-unknown or --skip-unknown',
+);
 const OUT_OF_TIME = {
   status: 'error',
   error: errorText(

@@ -81,8 +81,8 @@ export function project(tools: readonly Tool[] = [noop]) {
   const queue = () =>
     openStateApprovals({ stateDir: state, clock: systemClock, ids: systemIds, allowSelfApproval: false });
   const optionsFor = (policy: string, more: Partial<RunOptions> = {}) => {
-    const approvals = queue();
     const store = openStore();
+    const approvals = queue();
     const options: RunOptions = {
       judge: createCallJudge(loadPolicy(policy, 'policy.yaml', registry.otherRules), registry, {
         workingDir: path,

@@ -77,7 +77,7 @@ async function runCommand(cli: Cli, planFile: string | undefined, flags: Flags):
   const road = await openAuthority(cli, places, when);
   const stop = new AbortController();
   const onSignal = () => stop.abort(new Error('interrupted'));
-  process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
   try {
     const options = {
       ...road,

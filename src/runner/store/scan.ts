@@ -148,7 +148,8 @@ function checkHead(db: DatabaseSync, scan: Scan, links: Links): Bad | undefined 
   const { run_events: events, tool_calls: calls, tool_results: results } = links.counts;
   const fits =
     heads.length === 1 &&
-    head?.seq === scan.records &&
+    head?.one === 1 &&
+    head.seq === scan.records &&
     head.hash === scan.head &&
     head.events === events &&
     head.calls === calls &&

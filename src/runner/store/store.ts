@@ -97,6 +97,7 @@ class SqliteRunStore implements RunStore {
   readonly #runs = new Map<string, Cell[]>();
   #head: Head | undefined;
   #pending = 0;
+  #wrote = false;
 
   constructor(db: DatabaseSync, options: RunStoreOptions) {
     this.path = options.dbPath;
@@ -301,6 +302,7 @@ class SqliteRunStore implements RunStore {
     }
     this.#head = undefined;
     this.#pending = 0;
+    this.#wrote = true;
     this.#sign(head);
   }
 
@@ -350,12 +352,15 @@ class SqliteRunStore implements RunStore {
   }
 
   close(): void {
-    if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
-    this.#head = undefined;
     try {
+      if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
+      this.#head = undefined;
+      if (!this.#wrote) return;
       this.#seal();
       // The database file alone then holds everything; a reader in the middle of something just delays that.
       this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    } catch {
+      // A disk that is full or gone has already been reported; the next writer signs for what is there.
     } finally {
       this.#checkpoints.close();
       this.#db.close();
