@@ -108,4 +108,9 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'policy firewalls in front of models and MCP servers',
     load: () => import('./commands/gateway.ts'),
   },
+  {
+    name: 'flight',
+    summary: 'workflows that plan, are judged and approved, and only then act',
+    load: () => import('./commands/flight.ts'),
+  },
 ];

@@ -20,6 +20,7 @@ export {
 } from './intents.ts';
 export { openJournal } from './journal.ts';
 export { type Ledger, openLedger, statePaths } from './ledger.ts';
+export { type FileLock, lockFile } from './lock.ts';
 export { isJournalEvent, type JournalItem, type ReadOptions, readJournal, readRecords } from './read.ts';
 export {
   generateSigner,

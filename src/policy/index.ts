@@ -13,6 +13,7 @@ export {
 export { applyEdit, type Flip, findFlip, sayEdit } from './explain.ts';
 export { type Edit, type Finding, PASSED } from './finding.ts';
 export { patternFolder } from './glob.ts';
+export { onnxModel } from './onnx/model.ts';
 export {
   type DocumentDecision,
   type DocumentJudge,

@@ -24,6 +24,16 @@ const OTHER_FORMATS: readonly OtherFormat[] = [
       await (await import('../../runner/index.ts')).verifyRunStore(path, { publicKeys }),
     ],
   },
+  {
+    name: 'flight log',
+    find: async (places) => (await import('../../flight/index.ts')).findFlightWals(places.state),
+    verify: async (path, keys) => [(await import('../../flight/index.ts')).verifyFlightWal(path, keys)],
+  },
+  {
+    name: 'flight events',
+    find: async (places) => (await import('../../flight/index.ts')).findFlightEvents(places.state),
+    verify: async (path, keys) => [(await import('../../flight/index.ts')).verifyFlightEvents(path, keys)],
+  },
 ];
 
 interface Flags extends FolderFlags {

@@ -12,6 +12,8 @@ export interface DocumentDecision {
   readonly violations: readonly string[];
   readonly warnings: readonly string[];
   readonly requires?: { readonly role?: string; readonly reason?: string };
+  /** It could not judge at all: such a denial cannot be outvoted. */
+  readonly failed?: true;
 }
 
 /** Judges a document (a preflight input, a gateway request). Never throws: what goes wrong is a denial. */
@@ -38,7 +40,7 @@ const answer = z.object({
 });
 
 export function denial(reason: string): DocumentDecision {
-  return { decision: 'deny', violations: [reason], warnings: [] };
+  return { decision: 'deny', violations: [reason], warnings: [], failed: true };
 }
 
 export function readDecision(value: unknown, who: string): DocumentDecision {

@@ -1,0 +1,267 @@
+import { lstatSync, mkdirSync, opendirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type Digest, digestOf, type JsonObject, type Writ } from '../core/index.ts';
+import { redact } from '../redact/index.ts';
+import { type Profile, run, SYSTEM_PATH } from '../sandbox/index.ts';
+import { type Mode, PROTOCOL_VERSION, type Receipt, readReceipt } from './protocol.ts';
+import type { LoadedWorkflow, ResolvedEngine, Step } from './workflow.ts';
+import { milliseconds } from './workflow.ts';
+import { fileHash } from './workspace-hash.ts';
+
+/**
+ * One launch of an engine.
+ *
+ * EN1 Shut in: a plan may write its artifacts and its temporary folder, a take-off the workspace; never our
+ *     state, and never the workflow, its policies or its engines.
+ * EN2 Its environment is the contract's variables and a minimal PATH, HOME and LANG; secrets come on stdin.
+ * EN3 Standard output is the receipt or the launch has failed. Nothing outlives it.
+ */
+export interface StepFolders {
+  readonly root: string;
+  readonly artifacts: string;
+  readonly temp: string;
+}
+
+export interface LaunchOptions {
+  readonly workflow: LoadedWorkflow;
+  readonly step: Step;
+  readonly engine: ResolvedEngine;
+  readonly mode: Mode;
+  readonly folders: StepFolders;
+  /** Folders of ours that no engine sees. */
+  readonly hidden: readonly string[];
+  readonly isolation: 'bubblewrap' | 'none';
+  readonly secrets: Readonly<Record<string, string>>;
+  readonly input: JsonObject;
+  readonly signal?: AbortSignal;
+}
+
+export type Launched =
+  | { readonly ok: true; readonly receipt: Receipt }
+  | { readonly ok: false; readonly reason: string; readonly receipt?: Receipt };
+
+const MAX_RECEIPT_BYTES = 4 * 1024 * 1024;
+const MAX_FILE_BYTES = 1024 * 1024 * 1024;
+const MAX_FOLDER_BYTES = 2 * 1024 * 1024 * 1024;
+const MAX_FOLDER_FILES = 20_000;
+const TEN_MINUTES = 600_000;
+
+/** The words that are executed; part of what is approved. */
+export function engineArgv(engine: ResolvedEngine): readonly string[] {
+  return /\.(?:[cm]?js|[cm]?ts)$/.test(engine.file) ? [process.execPath, engine.file] : [engine.file];
+}
+
+/** Identity of what runs: the engine's own file, as it is on disk now. */
+export function engineHash(engine: ResolvedEngine): Digest {
+  return digestOf({ name: engine.name, file: fileHash(engine.file) });
+}
+
+export function freshFolders(root: string): StepFolders {
+  const folders = { root, artifacts: join(root, 'artifacts'), temp: join(root, 'temp') };
+  for (const folder of [folders.artifacts, folders.temp]) {
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  }
+  return folders;
+}
+
+/** A take-off gets a new temporary folder and the artifacts as they are. */
+export function freshTemp(root: string): StepFolders {
+  const folders = { root, artifacts: join(root, 'artifacts'), temp: join(root, 'temp') };
+  rmSync(folders.temp, { recursive: true, force: true });
+  mkdirSync(folders.temp, { recursive: true, mode: 0o700 });
+  return folders;
+}
+
+export async function launch(writ: Writ, options: LaunchOptions): Promise<Launched> {
+  const { folders, mode } = options;
+  const full = new AbortController();
+  const watch = setInterval(() => {
+    if (tooFull(folders)) full.abort();
+  }, 250);
+  const stop = options.signal === undefined ? full.signal : AbortSignal.any([full.signal, options.signal]);
+  try {
+    const outcome = await run(writ, {
+      argv: engineArgv(options.engine),
+      env: environment(options),
+      cwd: options.workflow.workspace,
+      stdin: JSON.stringify({
+        ...options.input,
+        secrets: options.secrets,
+        allowed_secrets: Object.keys(options.secrets),
+      }),
+      timeoutMs: milliseconds(options.step.timeout, TEN_MINUTES),
+      limits: { maxOutputBytes: MAX_RECEIPT_BYTES, fileBytes: MAX_FILE_BYTES },
+      profile: profileOf(options),
+      signal: stop,
+    });
+    if (outcome.kind === 'not_started') return failed(`the engine cannot be started: ${outcome.reason}`);
+    const { output } = outcome;
+    keepLog(join(folders.root, `${mode}.log`), output.stderr, options.secrets);
+    if (outcome.kind === 'timeout')
+      return failed(`the engine did not end within ${options.step.timeout ?? '10m'}`);
+    if (full.signal.aborted || tooFull(folders))
+      return failed('the engine wrote more than it may keep (artifacts and temporary files)');
+    if (outcome.kind === 'aborted') return failed('the engine was stopped from outside');
+    if (output.stdoutTruncated) return failed(`malformed receipt: larger than ${MAX_RECEIPT_BYTES} bytes`);
+    const read = readReceipt(output.stdout, mode);
+    const exit = outcome.signal === null ? `exit code ${outcome.exitCode}` : `signal ${outcome.signal}`;
+    if (outcome.exitCode !== 0 || outcome.signal !== null) {
+      const said = read.ok && read.value.error !== undefined ? `: ${read.value.error}` : '';
+      const kind =
+        outcome.exitCode === 2
+          ? 'validation failed'
+          : outcome.exitCode === 1
+            ? 'the engine failed'
+            : 'the engine ended unexpectedly';
+      return { ...failed(`${kind} (${exit})${said}`), ...(read.ok ? { receipt: read.value } : {}) };
+    }
+    if (!read.ok) return failed(`malformed receipt: ${read.reason}`);
+    if (read.value.status === 'failure')
+      return {
+        ...failed(`the engine failed: ${read.value.error ?? 'it gives no reason'}`),
+        receipt: read.value,
+      };
+    return { ok: true, receipt: read.value };
+  } finally {
+    clearInterval(watch);
+  }
+}
+
+/** The engine's (or the step's) probe: 0 it was done, 1 it was not, anything else nobody knows. */
+export async function probe(
+  writ: Writ,
+  argv: readonly string[],
+  options: LaunchOptions,
+): Promise<'done' | 'not_done' | 'unknown'> {
+  const outcome = await run(writ, {
+    argv,
+    env: environment(options),
+    cwd: options.workflow.workspace,
+    stdin: JSON.stringify({
+      ...options.input,
+      secrets: options.secrets,
+      allowed_secrets: Object.keys(options.secrets),
+    }),
+    timeoutMs: Math.min(milliseconds(options.step.timeout, TEN_MINUTES), 60_000),
+    profile: profileOf({ ...options, mode: 'flight-plan' }),
+  });
+  if (outcome.kind !== 'exited' || outcome.signal !== null) return 'unknown';
+  return outcome.exitCode === 0 ? 'done' : outcome.exitCode === 1 ? 'not_done' : 'unknown';
+}
+
+export function engineInput(
+  options: Pick<LaunchOptions, 'workflow' | 'step' | 'mode'> & {
+    readonly runIndex: number;
+    readonly workspaceHash: string;
+    readonly salt: string;
+    readonly token?: string;
+  },
+): JsonObject {
+  const { step, token } = options;
+  return {
+    protocol_version: PROTOCOL_VERSION,
+    mode: options.mode,
+    meta: { workflow_id: options.workflow.value.id, step_id: step.id },
+    config: step.config ?? {},
+    context: step.context ?? {},
+    orchestrator: {
+      run_index: options.runIndex,
+      workspace_hash: options.workspaceHash,
+      artifacts_salt: options.salt,
+    },
+    ...(token === undefined ? {} : { expected_plan_token: token }),
+  };
+}
+
+function environment({ workflow, folders, mode }: LaunchOptions): Record<string, string> {
+  return {
+    PATH: `${SYSTEM_PATH}:${dirname(process.execPath)}`,
+    HOME: folders.temp,
+    LANG: 'C.UTF-8',
+    CABINCREW_WORKSPACE: workflow.workspace,
+    CABINCREW_ARTIFACTS_DIR: folders.artifacts,
+    CABINCREW_TEMP_DIR: folders.temp,
+    CABINCREW_MODE: mode,
+  };
+}
+
+function profileOf(options: LaunchOptions): Profile {
+  if (options.isolation === 'none') return { kind: 'none' };
+  const { workflow, step, folders, mode, engine } = options;
+  const network = (step.network?.[mode] ?? []).length > 0 ? 'host' : 'none';
+  const masked = options.hidden.filter((path) => statSync(path, { throwIfNoEntry: false }) !== undefined);
+  const lib = engine.kind === 'builtin' ? [dirname(engine.file)] : [engine.file];
+  if (mode === 'flight-plan')
+    return {
+      kind: 'bubblewrap',
+      writable: [folders.artifacts, folders.temp],
+      readonly: [...new Set([workflow.workspace, ...lib])],
+      masked,
+      network,
+    };
+  return {
+    kind: 'bubblewrap',
+    writable: [workflow.workspace, folders.temp],
+    readonly: [...new Set([folders.artifacts, ...lib, ...governed(workflow)])],
+    masked,
+    network,
+  };
+}
+
+/** Files that decide what later steps may do: a take-off must not rewrite them. */
+function governed(workflow: LoadedWorkflow): readonly string[] {
+  const named = workflow.value.steps.flatMap((step) => [
+    ...(step.policies ?? []).flatMap((p) => (typeof p === 'string' ? [p] : 'path' in p ? [p.path] : [])),
+    ...(step.rules ?? []),
+    ...(step.models ?? []),
+    ...(step.probe === undefined ? [] : [step.probe]),
+    step.engine,
+  ]);
+  return [workflow.file, ...named.map((name) => join(workflow.folder, name))].filter(
+    (path) => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true,
+  );
+}
+
+function tooFull(folders: StepFolders): boolean {
+  let bytes = 0;
+  let files = 0;
+  const walk = (dir: string): boolean => {
+    let handle: ReturnType<typeof opendirSync>;
+    try {
+      handle = opendirSync(dir);
+    } catch {
+      return false;
+    }
+    try {
+      for (let entry = handle.readSync(); entry !== null; entry = handle.readSync()) {
+        if (++files > MAX_FOLDER_FILES) return true;
+        if (entry.isDirectory()) {
+          if (walk(join(dir, entry.name))) return true;
+        } else bytes += lstatSync(join(dir, entry.name), { throwIfNoEntry: false })?.size ?? 0;
+        if (bytes > MAX_FOLDER_BYTES) return true;
+      }
+      return false;
+    } finally {
+      handle.closeSync();
+    }
+  };
+  return walk(folders.artifacts) || walk(folders.temp);
+}
+
+/** The human log, without what the step was given in confidence. */
+function keepLog(path: string, stderr: Uint8Array, secrets: Readonly<Record<string, string>>): void {
+  const text = withoutSecrets(Buffer.from(stderr.subarray(0, 1024 * 1024)).toString('utf8'), secrets);
+  if (text !== '') writeFileSync(path, text, { mode: 0o600 });
+}
+
+export function withoutSecrets(text: string, secrets: Readonly<Record<string, string>>): string {
+  let out = text;
+  for (const [name, value] of Object.entries(secrets))
+    if (value.length >= 4) out = out.replaceAll(value, `[${name}]`);
+  return redact(out).text;
+}
+
+function failed(reason: string): { readonly ok: false; readonly reason: string } {
+  return { ok: false, reason };
+}

@@ -1,0 +1,177 @@
+import { verify as verifySignature } from 'node:crypto';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import {
+  CODES,
+  canonicalJson,
+  EXIT,
+  isJsonObject,
+  type JsonObject,
+  parseJson,
+  WritError,
+} from '../core/index.ts';
+import { type PublicKeys, type Signer, statePaths } from '../ledger/index.ts';
+import { type EventsRead, readEvents } from './events.ts';
+import { type FlightRecord, replay } from './record.ts';
+import { readWal, type WalRead } from './wal.ts';
+
+/** Where a flight lies, and whether what lies there is whole. */
+export interface FlightPaths {
+  readonly folder: string;
+  readonly wal: string;
+  readonly events: string;
+  readonly checkpoint: string;
+  readonly steps: string;
+}
+
+const ID = /^flt_[A-Za-z0-9_-]{1,80}$/;
+
+export function flightPaths(stateDir: string, flightId: string): FlightPaths {
+  if (!ID.test(flightId)) throw unknownFlight(flightId);
+  const folder = join(statePaths(stateDir).flights, flightId);
+  return {
+    folder,
+    wal: join(folder, 'wal.jsonl'),
+    events: join(folder, 'audit.jsonl'),
+    checkpoint: join(folder, 'state.json'),
+    steps: join(folder, 'steps'),
+  };
+}
+
+export function flightIds(stateDir: string): readonly string[] {
+  const { flights } = statePaths(stateDir);
+  if (!existsSync(flights)) return [];
+  return readdirSync(flights)
+    .filter((name) => ID.test(name))
+    .sort();
+}
+
+export function makeFlightFolder(paths: FlightPaths): void {
+  mkdirSync(paths.steps, { recursive: true, mode: 0o700 });
+}
+
+/** How far log and events had come, signed: nothing that was acknowledged can be taken away unnoticed. */
+export interface Checkpoint {
+  readonly wal: { readonly count: number; readonly head: string };
+  readonly audit: { readonly count: number; readonly head: string };
+}
+
+export function writeCheckpoint(
+  paths: FlightPaths,
+  at: Checkpoint,
+  record: JsonObject,
+  signer: Signer,
+  durable: boolean,
+): void {
+  const body = { checkpoint: at, key: signer.keyId, record };
+  const signature = Buffer.from(signer.sign(Buffer.from(canonicalJson(body)))).toString('base64');
+  const temporary = `${paths.checkpoint}.new`;
+  writeFileSync(temporary, canonicalJson({ ...body, signature }), { mode: 0o600 });
+  // A lost checkpoint is an older one, which recovery allows; only what people wait on is forced to disk.
+  if (durable) {
+    const fd = openSync(temporary, 'r');
+    fsyncSync(fd);
+    closeSync(fd);
+  }
+  renameSync(temporary, paths.checkpoint);
+}
+
+export function readCheckpoint(paths: FlightPaths, keys: PublicKeys): Checkpoint | string | null {
+  if (!existsSync(paths.checkpoint)) return null;
+  const parsed = parseJson(readFileSync(paths.checkpoint, 'utf8'));
+  if (!parsed.ok || !isJsonObject(parsed.value)) return 'state.json is not JSON';
+  const { signature, ...body } = parsed.value;
+  const pem = keys.get(String(body.key));
+  if (pem === undefined) return 'state.json is signed with a key that is not known';
+  if (!verifySignature(null, Buffer.from(canonicalJson(body)), pem, Buffer.from(String(signature), 'base64')))
+    return 'state.json has a signature that is not valid';
+  return body.checkpoint as unknown as Checkpoint;
+}
+
+export interface LoadedFlight {
+  readonly paths: FlightPaths;
+  readonly wal: WalRead;
+  readonly events: EventsRead;
+  readonly record: FlightRecord;
+  /** What a crash left: torn lines, entries without events. Empty after a clean end. */
+  readonly leftovers: readonly string[];
+}
+
+/** Reads and checks everything; damage is an integrity error and nothing is touched. */
+export function loadFlight(stateDir: string, flightId: string, keys: PublicKeys): LoadedFlight {
+  const paths = flightPaths(stateDir, flightId);
+  if (!existsSync(paths.wal)) throw unknownFlight(flightId);
+  const wal = readWal(paths.wal, keys);
+  if (wal.bad !== null) throw damaged(flightId, `wal.jsonl line ${wal.bad.line} ${wal.bad.what}`);
+  const events = existsSync(paths.events) ? readEvents(paths.events, keys) : NO_EVENTS;
+  if (events.bad !== null) throw damaged(flightId, `audit.jsonl line ${events.bad.line} ${events.bad.what}`);
+  const checkpoint = readCheckpoint(paths, keys);
+  const contradiction = contradictionOf(wal, events, checkpoint);
+  if (contradiction !== null) throw damaged(flightId, contradiction);
+  const record = replay(wal.entries);
+  if (typeof record === 'string') throw damaged(flightId, record);
+  if (record.flightId !== flightId) throw damaged(flightId, `the log is of flight ${record.flightId}`);
+  const leftovers = [
+    ...(wal.torn === null ? [] : [`a torn last line of ${Buffer.byteLength(wal.torn)} bytes in wal.jsonl`]),
+    ...(events.torn ? ['a torn last line in audit.jsonl'] : []),
+    ...(events.walCount < wal.entries.length
+      ? [`${wal.entries.length - events.walCount} log entries without an audit event`]
+      : []),
+  ];
+  return { paths, wal, events, record, leftovers };
+}
+
+export const NO_EVENTS: EventsRead = {
+  count: 0,
+  head: '0'.repeat(64) as EventsRead['head'],
+  goodBytes: 0,
+  walCount: 0,
+  torn: false,
+  bad: null,
+  events: [],
+};
+
+/** Log, events and checkpoint must tell the same story, up to what a crash may have cut off. */
+export function contradictionOf(
+  wal: WalRead,
+  events: EventsRead,
+  checkpoint: Checkpoint | string | null,
+): string | null {
+  if (typeof checkpoint === 'string') return checkpoint;
+  if (events.walCount > wal.entries.length)
+    return `wal.jsonl has ${wal.entries.length} entries, the audit events knew of ${events.walCount}`;
+  if (checkpoint === null) return null;
+  if (checkpoint.wal.count > wal.entries.length)
+    return `wal.jsonl has ${wal.entries.length} entries, the checkpoint knew of ${checkpoint.wal.count}`;
+  const at = checkpoint.wal.count === 0 ? undefined : wal.entries[checkpoint.wal.count - 1]?.checksum;
+  if (at !== undefined && at !== checkpoint.wal.head)
+    return 'wal.jsonl is not the log the checkpoint was made of';
+  if (checkpoint.audit.count > events.count)
+    return `audit.jsonl has ${events.count} events, the checkpoint knew of ${checkpoint.audit.count}`;
+  return null;
+}
+
+export function damaged(flightId: string, what: string): WritError {
+  return new WritError(CODES.integrity_broken, `flight ${flightId}: ${what}`, {
+    suggestion: 'writ audit verify says which line; nothing has been changed or run',
+    exit: EXIT.integrity,
+    context: { flight_id: flightId },
+  });
+}
+
+export function unknownFlight(flightId: string): WritError {
+  return new WritError(CODES.invalid_input, `there is no flight ${flightId}`, {
+    suggestion: 'writ flight list shows what there is',
+    exit: EXIT.usage,
+  });
+}
