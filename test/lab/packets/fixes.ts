@@ -46,6 +46,7 @@ export const FIXES: Readonly<Record<string, readonly (readonly PatchOperation[])
   'podcast-feed-yesterday': [[]],
   'radio-stream-relay': [[replace('/vms/1/link/reorder_pct', 0)]],
   'rail-signal-replica': [[]],
+  'redis-behind-dead-nva': [[remove('/route_tables/0/routes/0')]],
   'seismic-array-feed': [[replace('/vms/1/link/corrupt_pct', 0)]],
   'shipyard-cad-transit': [[replace('/vms/1/ip_forwarding', true)]],
   'ski-lift-shutdown': [[replace('/vms/1/power', 'running')]],

@@ -25,23 +25,8 @@ export interface Complaint {
   }[];
 }
 
-const NEGATIVE =
-  /\b(cannot|can't|can not|could not|couldn't|neither|nor|unable|fails?|failed|failing|down|dead|lost|hangs?|hanging|time[sd]? ?out|timeouts?|timing out|refus\w+|resets?|unreachable|broken|slow\w*|late|stall\w*|stuck|stands still|errors?|wrong|missing|stopped|intermittent\w*|nothing|no (answer|connection|frames|reply|response)|crawls?|corrupt\w*|garbled|jumpy|degraded|waits?|in fits|gaps?|blank|half-way|given up|not (available|resolve|exist|reach\w*|arrive|start|answer|load|open|run|get|work|connect|respond|authori[sz]ed|possible)|no longer|any more|does not|do not|did not|is not|are not|have not|has not)\b/i;
-const POSITIVE =
-  /\b(works?|fine|healthy|still \w+|reachable|ok|okay|succeeds?|answers?|unaffected|not affected|no (trouble|problem|issue)s?|without (a|any)? ?\w+|normal(ly)?|green|as (fast|good|quick) as (ever|before|usual)|at full speed|immediately|at once|all day|all right|loads|runs?|quick(ly)?|plays|for example|uploads all day|opens)\b/i;
-
 /** Somebody's own computer, which is no machine of the network. */
 const LOCAL = /\b(my|our) (laptop|machine|desk|desktop|pc|computer|home)\b|\bfrom home\b|\bfrom here\b/i;
-
-interface Mention {
-  readonly kind: 'vm' | 'host' | 'account';
-  readonly vm?: Vm;
-  readonly name: string;
-  readonly start: number;
-  readonly end: number;
-  /** A port written right at it, as in `db-01 (10.0.0.4:5432)`. */
-  readonly port: number | null;
-}
 
 export function readComplaint(
   symptom: Symptom,
@@ -179,100 +164,33 @@ function complement(
     if (first && rest.length > 0)
       return rest.map((server) => withPort({ client: first, server, port: null, refused: symptom.refused }));
     if (first) return [withPort({ client: null, server: first, port: null, refused: symptom.refused })];
+    return describedOnly(symptom, inventory).map(withPort);
   }
   return all.map(withPort);
+}
+
+/** No machine is named: the server is the one whose name says what the text speaks of ("the Redis cache"). */
+function describedOnly(symptom: Symptom, inventory: Inventory): readonly Conversation[] {
+  const words = new Set(symptom.words.map((w) => w.toLowerCase()).filter((w) => w.length > 3));
+  const likeness = (vm: Vm) =>
+    vm.name
+      .toLowerCase()
+      .split(/[^a-z]+/)
+      .filter((part) => words.has(part)).length;
+  const best = Math.max(0, ...inventory.vms.map(likeness));
+  const servers = best === 0 ? [] : inventory.vms.filter((vm) => likeness(vm) === best);
+  const clients = subnetClients(symptom, inventory, servers);
+  return servers.flatMap((server): readonly Conversation[] => {
+    const base = { server, port: null, refused: symptom.refused };
+    return clients.length === 0
+      ? [{ ...base, client: null }]
+      : clients.map((client) => ({ ...base, client }));
+  });
 }
 
 function splitSentences(text: string): readonly string[] {
   return text.split(/(?<=[.!?])\s+(?=[A-Z"'(a-z0-9])/).filter((s) => s.trim() !== '');
 }
-
-/** Names, names with their address in brackets, bare addresses, host names and accounts, in order. */
-function mentionsIn(
-  text: string,
-  inventory: Inventory,
-  symptom: Symptom,
-  accounts: readonly string[],
-): readonly Mention[] {
-  const found: Mention[] = [];
-  const take = (mention: Mention) => {
-    if (!found.some((m) => m.start < mention.end && mention.start < m.end)) found.push(mention);
-  };
-  const bracket = (from: number) => /^\s*\([^)]{0,120}\)/.exec(text.slice(from))?.[0] ?? '';
-  for (const vm of inventory.vms) {
-    for (const match of text.matchAll(new RegExp(`(?<![\\w.-])${literal(vm.name)}(?![\\w-])`, 'gi'))) {
-      const after = bracket(match.index + match[0].length);
-      const own = after.includes(vm.ip) || after.includes('port') || /:\d{2,5}\)/.test(after) ? after : '';
-      const port =
-        /:(\d{2,5})\b/.exec(own)?.[1] ??
-        /\bport\s+(\d{2,5})/i.exec(own)?.[1] ??
-        /^:(\d{2,5})\b/.exec(text.slice(match.index + match[0].length))?.[1];
-      take({
-        kind: 'vm',
-        vm,
-        name: vm.name,
-        start: match.index,
-        end: match.index + match[0].length + own.length,
-        port: port === undefined ? null : Number(port),
-      });
-    }
-  }
-  for (const address of symptom.addresses) {
-    const vm = vmAt(inventory, address);
-    if (vm === undefined) continue;
-    for (const match of text.matchAll(
-      new RegExp(`(?<![\\d.])${literal(address)}(?::(\\d{2,5}))?(?![\\d.]*\\d)`, 'g'),
-    )) {
-      take({
-        kind: 'vm',
-        vm,
-        name: vm.name,
-        start: match.index,
-        end: match.index + match[0].length,
-        port: match[1] ? Number(match[1]) : null,
-      });
-    }
-  }
-  for (const account of accounts) {
-    for (const match of text.matchAll(
-      new RegExp(`(?<![\\w-])${literal(account)}(?:\\.\\w+\\.core\\.windows\\.net)?(?![\\w-])`, 'gi'),
-    ))
-      take({
-        kind: 'account',
-        name: account,
-        start: match.index,
-        end: match.index + match[0].length,
-        port: null,
-      });
-  }
-  for (const host of symptom.hostNames) {
-    if (/\.core\.windows\.net$/.test(host)) continue;
-    for (const match of text.matchAll(
-      new RegExp(`(?<![\\w.-])${literal(host)}(?::(\\d{2,5}))?(?![\\w-])`, 'gi'),
-    )) {
-      const after = bracket(match.index + match[0].length);
-      take({
-        kind: 'host',
-        name: host,
-        start: match.index,
-        end: match.index + match[0].length + after.length,
-        port: match[1] ? Number(match[1]) : null,
-      });
-    }
-  }
-  return found.sort((a, b) => a.start - b.start);
-}
-
-const BEFORE_SERVER =
-  /\b(reach(es|ed|ing)?|to|into|towards?|access(es|ing)?|contact(s|ing)?|against|needs?|query(ing)?|queries|pings?|pinging|calls?|asks?|opens?|open|nor|neither|finds?|see|with|lost|(pulls?|pulling|reads?|reading|loads?|loading|fetch(es)?|downloads?|mounts?|mounting) (\w+ ){0,3}from)\s+(the |our |its |their |a )?([\w-]+ ){0,3}$/i;
-const BEFORE_CLIENT = /\b(from|by|for)\s+(the |our |its )?(\w+ ){0,2}$/i;
-const FOR_CLIENT =
-  /\b(unreachable|reachable|down|gone|dead|available|lost|closed) for (the |our )?(\w+ ){0,1}$/i;
-const STANDING_ON = /\b(on|at)\s+(the |our )?(\w+ ){0,2}$/i;
-const AFTER_CLIENT =
-  /^[^.;]{0,70}?\b(can|cannot|can't|can not|could not|couldn't|fails? to|failed to|unable to|no longer|reaches?|do(es)? not (reach|get|connect|resolve|find)|hangs?|gets?|sees?|loses?|has lost|waits?|connects?|sends?|uploads?|downloads?|copies|pulls?|pushes?|queries|reads?|writes?|opens?|asks?|talks?|fetches|calls?|needs?|shows?|should push|logs|resolves|has the same)\b/i;
-const AFTER_SERVER =
-  /^[^.;]{0,40}?\b((is|are) (down|dead|gone|unreachable|not (reachable|answering|responding))|must be down|does not answer|stopped answering|refuses|receives (nothing|no\w*)|times out)\b|^\s*(and \w+ )?refused\b/i;
 
 /** Who a sentence about a host or an account is about: its first machine, and those joined to it. */
 function subjects(text: string, mentions: readonly (Mention & { readonly score: number })[]): readonly Vm[] {
@@ -281,24 +199,6 @@ function subjects(text: string, mentions: readonly (Mention & { readonly score: 
     (m, i) => i > 0 && !/^\s*(,|and|or|, and|&)\s*$/i.test(text.slice(vms[i - 1]!.end, m.start)),
   );
   return unique((count < 0 ? vms : vms.slice(0, count)).map((m) => m.vm!)).slice(0, 3);
-}
-
-/** Machines joined by "and" or a comma have one role between them: the clearest. */
-function shareRoles<M extends Mention & { readonly score: number }>(
-  text: string,
-  mentions: readonly M[],
-): readonly M[] {
-  const shared = [...mentions];
-  for (let pass = 0; pass < 2; pass++) {
-    for (let i = 0; i + 1 < shared.length; i++) {
-      const [a, b] = [shared[i]!, shared[i + 1]!];
-      if (!a.vm || !b.vm || !/^\s*(,|and|or|nor|, and|&)\s*$/i.test(text.slice(a.end, b.start))) continue;
-      const score = Math.abs(a.score) >= Math.abs(b.score) ? a.score : b.score;
-      shared[i] = { ...a, score };
-      shared[i + 1] = { ...b, score };
-    }
-  }
-  return shared;
 }
 
 /** Ports named where something is wrong come before those named where things are fine. */
@@ -310,67 +210,6 @@ function portsInTrouble(symptom: Symptom): readonly number[] {
       .flatMap((c) => (c.match(/\b\d{2,5}\b/g) ?? []).map(Number)),
   );
   return [...symptom.ports.filter((p) => !fine.has(p)), ...symptom.ports.filter((p) => fine.has(p))];
-}
-
-/** Positive: spoken of as the one that is reached; negative: as the one that reaches; by this very place. */
-function roleOf(text: string, mention: Mention): number {
-  const before = text.slice(Math.max(0, mention.start - 60), mention.start);
-  const after = text.slice(mention.end, mention.end + 100);
-  let score = mention.port === null ? 0 : 4;
-  // An address in brackets behind a host name is that host.
-  if (/[\w-]\.[a-z]+\s*\($/i.test(before)) score += 4;
-  if (
-    /\bpulls?|\breads?|\bloads?|\bfetch|\bmount/i.test(before) &&
-    /\bfrom\s+(the |our )?(\w+ ){0,2}$/i.test(before)
-  )
-    score += 3;
-  else if (BEFORE_CLIENT.test(before) && !/\bfor\s+(the |our |its )?(\w+ ){0,2}$/i.test(before)) score -= 2;
-  else if (FOR_CLIENT.test(before)) score -= 3;
-  else if (/\bport\s+\d{2,5}\s+(on|of|at)\s+(the |our )?(\w+ ){0,2}$/i.test(before)) score += 3;
-  else if (BEFORE_SERVER.test(before)) score += 2;
-  else if (STANDING_ON.test(before)) score += 0.5;
-  if (/^\s*(,\s*)?(on |at )?(tcp |udp )?port\s+\d|^\s*on \d{2,5}\b/i.test(after)) score += 3;
-  if (AFTER_SERVER.test(after)) score += 2;
-  else if (AFTER_CLIENT.test(after)) score -= 2;
-  return score;
-}
-
-/** Ports that stand for themselves belong to the last machine or host before them that is no client. */
-function portsOf(text: string, mentions: readonly Mention[]): ReadonlyMap<Mention, number> {
-  const ports = new Map<Mention, number>();
-  const pattern =
-    /\b(?:ports?|tcp|udp|on|over)\s+(?:port\s+)?(\d{2,5})\b(?!\s*(?:ms|%|mb|gb|kb|seconds|minutes|hours|days|of|\.\d))/gi;
-  for (const match of text.matchAll(pattern)) {
-    if (mentions.some((m) => match.index >= m.start && match.index < m.end)) continue;
-    const before = mentions.filter((m) => m.end <= match.index && m.port === null);
-    const owner =
-      before.findLast((m) => m.kind === 'host' || roleOf(text, m) > 0) ??
-      before.at(-1) ??
-      mentions.find((m) => m.start > match.index && m.port === null);
-    if (owner && !ports.has(owner)) ports.set(owner, Number(match[1]));
-  }
-  return ports;
-}
-
-function sounds(clause: string): 'bad' | 'fine' | 'neither' {
-  if (NEGATIVE.test(clause)) return 'bad';
-  return POSITIVE.test(clause) ? 'fine' : 'neither';
-}
-
-const BREAK = /[;:]|,?\s+\b(?:but|while|whereas|although|though|yet|however)\b|,\s+(?=\w+ing\b)/gi;
-
-/** The part of a sentence around a mention: "A cannot reach B, but C works" speaks of two things. */
-function clauseAt(text: string, mention: Mention): string {
-  let from = 0;
-  let to = text.length;
-  for (const match of text.matchAll(BREAK)) {
-    if (match.index + match[0].length <= mention.start) from = match.index + match[0].length;
-    else if (match.index >= mention.end) {
-      to = match.index;
-      break;
-    }
-  }
-  return text.slice(from, to);
 }
 
 /** "VMs in prod-subnet": a machine of each subnet or network that is named. */
