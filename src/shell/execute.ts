@@ -20,6 +20,8 @@ export interface ExecuteOptions {
   readonly timeoutMs: number;
   readonly azTimeoutMs: number;
   readonly maxOutputBytes: number;
+  /** Where programs were found. What is no longer there fails to start and is looked for again. */
+  readonly found: Map<string, string>;
 }
 
 export type Executed =
@@ -41,16 +43,20 @@ export function resolvePipeline(
   options: ExecuteOptions,
 ): readonly (readonly string[])[] {
   const path = [...options.programPath, SYSTEM_PATH].join(':');
-  return pipeline.map(([program = '', ...args]) => [resolve(program, path), ...args]);
+  return pipeline.map(([program = '', ...args]) => [resolve(program, path, options.found), ...args]);
 }
 
 const ownBin = fileURLToPath(new URL('../../bin/', import.meta.url));
 
-function resolve(program: string, path: string): string {
+function resolve(program: string, path: string, found: Map<string, string>): string {
   if (program.includes('/')) return program;
   // The forensic engine is part of the product, wherever that is installed.
   if (program === 'pcap-forensics') return join(ownBin, 'pcap-forensics.js');
-  return resolveProgram(program, path) ?? program;
+  const known = found.get(program);
+  if (known !== undefined) return known;
+  const resolved = resolveProgram(program, path);
+  if (resolved !== undefined) found.set(program, resolved);
+  return resolved ?? program;
 }
 
 export async function executePipeline(
@@ -84,6 +90,7 @@ export async function executePipeline(
     case 'aborted':
       return { kind: 'interrupted', output: outcome.output, seconds };
     case 'not_started':
+      options.found.clear();
       return { kind: 'not_started', exitCode: outcome.exitCode, reason: outcome.reason, seconds };
   }
 }

@@ -66,6 +66,7 @@ export async function createShell(options: ShellOptions): Promise<OwnedShell> {
       timeoutMs: options.timeoutMs ?? 30_000,
       azTimeoutMs: options.azTimeoutMs ?? 120_000,
       maxOutputBytes: options.maxOutputBytes ?? 10 * 1024 * 1024,
+      found: new Map(),
     },
   };
   // One command at a time: callers queue.

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import { CODES, EXIT, type ExitCode, parseJson, quoteArgv, visible, WritError } from '../../core/index.ts';
 import type { Classification, ShellResponse } from '../../shell/index.ts';
-import { approverFor } from '../approver.ts';
 import type { Cli, DefineCommand } from '../cli.ts';
 import { type FolderFlags, folderOptions } from '../folders.ts';
 import { inputLines, pieces } from '../json-lines.ts';
@@ -65,7 +64,10 @@ async function runOnce(
   approve: 'ask' | 'never',
   signal: AbortSignal,
 ): Promise<ShellResponse> {
-  const { openWorkspace } = await import('../workspace.ts');
+  const [{ openWorkspace }, { approverFor }] = await Promise.all([
+    import('../workspace.ts'),
+    import('../approver.ts'),
+  ]);
   const workspace = openWorkspace(cli, flags);
   const shell = await workspace.openShell({
     sessionId: flags.session ?? newSession(workspace.clock.now()),
