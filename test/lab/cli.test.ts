@@ -1,9 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { SHOP } from './lab-dir.ts';
+import { SHOP, temporaryFolder } from './lab-dir.ts';
 
 function writ(...argv: string[]) {
   const done = spawnSync(process.execPath, ['bin/writ.js', 'lab', ...argv], { encoding: 'utf8' });
@@ -27,7 +26,7 @@ describe('writ lab', () => {
       code: 0,
       stdout: expect.stringMatching(/^ok shop: 4 VMs, 2 VNets, 2 flows\n/),
     });
-    const bad = join(mkdtempSync(join(tmpdir(), 'writ-lab-cli-')), 'bad.yaml');
+    const bad = join(temporaryFolder(), 'bad.yaml');
     writeFileSync(
       bad,
       'id: bad\nnow: 2026-01-15T14:30:00Z\ngroups: [{ name: rg, location: westeurope }]\nnsgs: [{ name: n, group: nope }]\n',
@@ -41,7 +40,7 @@ describe('writ lab', () => {
   });
 
   it('[LAB-24] up prepares a lab and says how to use it', () => {
-    const dir = join(mkdtempSync(join(tmpdir(), 'writ-lab-cli-')), 'lab');
+    const dir = join(temporaryFolder(), 'lab');
     const { code, stdout } = writ('up', SHOP, '--dir', dir, '--speed', '60', '--json');
     expect(code).toBe(0);
     const made = JSON.parse(stdout);

@@ -1,19 +1,16 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { prepareLab, worldFile } from '../../src/lab/index.ts';
+import { temporaryFolder } from './lab-dir.ts';
 
 const page = readFileSync(new URL('../../docs/lab.md', import.meta.url), 'utf8');
 
 describe('docs/lab.md', () => {
   it('has commands that work as they stand', async () => {
     const world = /In a lab of the world `([\w-]+)`/.exec(page)![1]!;
-    const lab = await prepareLab(
-      worldFile(world),
-      join(mkdtempSync(join(tmpdir(), 'writ-lab-docs-')), 'lab'),
-    );
+    const lab = await prepareLab(worldFile(world), join(temporaryFolder(), 'lab'));
     const lines = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap((m) => m[1]!.trim().split('\n'));
     expect(lines.length).toBeGreaterThan(8);
     for (const line of lines) {

