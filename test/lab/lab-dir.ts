@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { afterAll } from 'vitest';
 import type { Json } from '../../src/core/json.ts';
 import { type Answer, runAz } from '../../src/lab/az/run.ts';
 import { firstState, writeState } from '../../src/lab/lab/state.ts';
@@ -21,7 +22,7 @@ export interface TestLab {
 }
 
 const folders: string[] = [];
-process.on('exit', () => {
+afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
