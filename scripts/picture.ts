@@ -68,6 +68,6 @@ const width = COLUMNS * 8.45 + 30;
 const rows = recorded.map(
   (line, i) => `<text x="15" y="${28 + i * 18}" xml:space="preserve">${drawn(line)}</text>`,
 );
-const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${recorded.length * 18 + 30}" font-family="ui-monospace,Menlo,Consolas,monospace" font-size="14" fill="#dddddd"><rect width="100%" height="100%" rx="8" fill="#1d1f21"/>${rows.join('')}</svg>\n`;
+const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${recorded.length * 18 + 30}" font-family="ui-monospace,Menlo,Consolas,monospace" font-size="14" fill="#dddddd"><title>An investigation of a simulated outage, recorded from the terminal</title><rect width="100%" height="100%" rx="8" fill="#1d1f21"/>${rows.join('')}</svg>\n`;
 writeFileSync('docs/pictures/investigation.svg', svg);
 process.stdout.write(`docs/pictures/investigation.svg: ${recorded.length} lines\n`);

@@ -16,6 +16,7 @@ const FILES = [
   'node:fs/promises',
   'node:os',
   'node:stream',
+  'node:stream/promises',
   'node:events',
   'node:zlib',
   'node:readline',

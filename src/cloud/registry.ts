@@ -1,12 +1,6 @@
 import { join } from 'node:path';
 import { type Clock, isJsonObject, type Json } from '../core/index.ts';
-import {
-  isJournalEvent,
-  type Journal,
-  type OpenJournalOptions,
-  openJournal,
-  readJournal,
-} from '../ledger/index.ts';
+import { isJournalEvent, type Journal, openJournal, readJournal } from '../ledger/index.ts';
 import { listNames } from './files.ts';
 import { mayMove, TASK_STATES, type TaskState } from './states.ts';
 import type { Task } from './types.ts';
@@ -36,23 +30,19 @@ export interface RegistryOptions {
   readonly sessionId: string;
   readonly taskDir: string;
   readonly clock: Clock;
-  readonly journal?: JournalTrust;
+  readonly openJournal?: OpenRegistryJournal;
 }
 
-/** Who signs the registry and where it is listed; without them its end is not established. */
-export type JournalTrust = Pick<OpenJournalOptions, 'signer' | 'catalog' | 'trustedKeys'>;
+/** How the registry's journal is opened: signed and listed in the product, bare in tests. */
+export type OpenRegistryJournal = (path: string) => Promise<Journal>;
 
 export async function openRegistry(options: RegistryOptions): Promise<Registry> {
   const { sessionId, taskDir, clock } = options;
   const { tasks, problems } = await loadTasks(taskDir);
+  const openIt = options.openJournal ?? ((path: string) => openJournal({ path, clock, flush: 'each' }));
   let journal: Journal | undefined;
   const open = async () => {
-    journal ??= await openJournal({
-      path: join(taskDir, `orchestrator_tasks_${sessionId}.jsonl`),
-      clock,
-      flush: 'each',
-      ...options.journal,
-    });
+    journal ??= await openIt(join(taskDir, `orchestrator_tasks_${sessionId}.jsonl`));
     return journal;
   };
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../core/index.ts';
 import type { Shell } from '../shell/index.ts';
-import type { JournalTrust } from './registry.ts';
+import type { OpenRegistryJournal } from './registry.ts';
 import type { TaskState } from './states.ts';
 
 export const INTENTS = [
@@ -162,8 +162,8 @@ export interface OrchestratorOptions {
   readonly localMaxAgeDays?: number;
   /** False leaves out the Azure layer of the orphan scan (no cloud at hand). */
   readonly scanAzure?: boolean;
-  /** Who signs the registry and where it is listed. */
-  readonly journal?: JournalTrust;
+  /** Opens the registry's journal with the project's key and catalogue. */
+  readonly openJournal?: OpenRegistryJournal;
   readonly onProgress?: (line: string) => void;
 }
 
