@@ -1,22 +1,36 @@
-import { type Sighting, sightingsOf } from './signatures.ts';
-
 /**
- * Two captures of the same conversations at two places: packets are matched one by one, the clocks' offset is
- * estimated from both directions, and what happened in between is said for each direction.
+ * Two captures of the same conversations at two places: packets are matched one by one, the offset of the clocks
+ * is estimated, and what happened between the two points is said for each direction.
+ *
+ * 1. Which machine is near which point comes from the packets (what leaves first is near), never from file names.
+ * 2. Only packets sent while both points were watching count as lost; the clocks' offset is taken out first.
+ * 3. The sum of both delays is measured; how it divides between the directions is an assumption, and said to be.
+ *    Waiting on top of the shortest delay belongs to its direction beyond doubt.
  */
+import { type Match, matchSightings, median } from './matching.ts';
+import { type Sighting, type Sightings, sightingsOf } from './signatures.ts';
+import { concludeFrom, type Verdict, verdictsOf } from './verdicts.ts';
+
 export interface DualEnd {
   readonly matched: number;
-  /** Clock of B minus clock of A, assuming equal shortest delays both ways. */
+  /** Clock of B minus clock of A, assuming equal shortest delays both ways; null when it cannot be known. */
   readonly clock_offset_ms: number | null;
+  /** Shortest time there plus shortest time back: free of any clock. */
+  readonly round_trip_ms: number | null;
+  readonly near_a: readonly string[];
+  readonly near_b: readonly string[];
   readonly directions: readonly Direction[];
+  readonly verdicts: readonly Verdict[];
   readonly conclusion: string;
-  readonly confidence: 'high' | 'medium' | 'low';
+  readonly confidence: Confidence;
   readonly notes: readonly string[];
 }
 
+export type Confidence = 'high' | 'medium' | 'low';
+
 export interface Direction {
-  readonly from: string;
-  readonly to: string;
+  readonly from: 'A' | 'B';
+  readonly to: 'A' | 'B';
   readonly sent: number;
   readonly arrived: number;
   readonly lost: number;
@@ -25,138 +39,231 @@ export interface Direction {
   /** Packets that arrived with another content than they left with. */
   readonly changed: number;
   readonly reordered: number;
+  /** Packets that arrived and never left: something in between made them. */
+  readonly injected: number;
+  /** Present when everything that was lost is larger than anything that arrived: bytes of payload. */
+  readonly size_limit: { readonly largest_arrived: number; readonly smallest_lost: number } | null;
+  /** Services of which nothing arrived, with how many packets left. */
+  readonly blocked: readonly { readonly service: string; readonly sent: number }[];
+  /** Frames to look at: where lost packets were sent, and where altered or injected ones arrived. */
+  readonly lost_frames: readonly number[];
+  readonly changed_frames: readonly number[];
+  readonly injected_frames: readonly number[];
 }
 
-const ENOUGH = 20;
-const BIG_DELAY_MS = 50;
+/** Packets on their way when a capture began or ended are nobody's loss. */
+const EDGE_MS = 250;
+const SAMPLES = 5;
+/** Larger than any Ethernet frame: the network card cut or glued it, so the other side saw other packets. */
+const OFFLOADED = 1600;
 
-/** Null when the two captures have no conversation in common. */
+/** Null when the two captures do not show the same traffic. */
 export async function compareEnds(pathA: string, pathB: string): Promise<DualEnd | null> {
-  const [a, b] = [await sightingsOf(pathA), await sightingsOf(pathB)];
-  return matchEnds(a.sightings, b.sightings, a.cut || b.cut);
+  return matchEnds(await sightingsOf(pathA), await sightingsOf(pathB));
 }
 
-export function matchEnds(a: readonly Sighting[], b: readonly Sighting[], cut = false): DualEnd | null {
-  const shared = commonPairs(a, b);
-  if (shared.size === 0) return null;
-  const own = (list: readonly Sighting[]) => list.filter((s) => shared.has(pairOf(s)));
-  const [inA, inB] = [own(a), own(b)];
-  const addressA = localAddress(inA);
-  // Both points must have watched at the same time to call a missing packet lost.
-  const from = Math.max(inA[0]?.at ?? 0, inB[0]?.at ?? 0);
-  const to = Math.min(inA.at(-1)?.at ?? 0, inB.at(-1)?.at ?? 0);
-  const there = direction(inA, inB, (s) => s.source === addressA, from, to);
-  const back = direction(inB, inA, (s) => s.source !== addressA, from, to);
-  const offset = there.minimum !== null && back.minimum !== null ? (there.minimum - back.minimum) / 2 : null;
+export function matchEnds(a: Sightings, b: Sightings): DualEnd | null {
+  const pairs = sharedPairs(a, b);
+  if (pairs.size === 0) return null;
+  const own = (list: readonly Sighting[]) => list.filter((s) => pairs.has(pairOf(s)));
+  const { matches, onlyA, onlyB } = matchSightings(own(a.sightings), own(b.sightings));
+  const few = matches.length < 5 && matches.length * 50 < Math.min(a.sightings.length, b.sightings.length);
+  const oneSided = onlyA.length === 0 || onlyB.length === 0;
+  if ((matches.length === 0 || few) && !(oneSided && overlapShare(a, b) >= 0.5)) return null;
+  const nearA = addressesNearA(matches, onlyA, onlyB, b.locals);
+  const leavesA = (s: Sighting) => nearA(s);
+  const there = matches.filter((m) => leavesA(m.a));
+  const back = matches.filter((m) => !leavesA(m.a));
+  const minThere = least(there.map((m) => m.b.at - m.a.at));
+  const minBack = least(back.map((m) => m.a.at - m.b.at));
+  const offset = minThere !== null && minBack !== null ? (minThere - minBack) / 2 : null;
+  // With one direction alone the offset hides in the delay: good enough to know who watched when.
+  const shift = offset ?? minThere ?? (minBack === null ? 0 : -minBack);
+  const roundTrip = minThere !== null && minBack !== null ? minThere + minBack : null;
+  const edge = EDGE_MS + Math.max(0, roundTrip ?? 0);
+  const window = {
+    from: Math.max(a.first, b.first - shift) + edge,
+    to: Math.min(a.last, b.last - shift) - edge,
+  };
+  // A point where nothing arrives has no packets to tell how long it listened.
+  const watched = (at: number) => matches.length === 0 || (at >= window.from && at <= window.to);
+  const inA = (s: Sighting) => watched(s.at);
+  const inB = (s: Sighting) => watched(s.at - shift);
   const directions = [
-    finish('A', 'B', there, offset ?? 0),
-    finish('B', 'A', back, offset === null ? 0 : -offset),
-  ];
-  const matched = there.delays.length + back.delays.length;
+    directionOf('A', 'B', {
+      delays: there.map((m) => m.b.at - m.a.at - shift),
+      arrivals: there.map((m) => [m.a, m.b, m.changed] as const),
+      lost: onlyA.filter((s) => leavesA(s) && inA(s)),
+      strangers: onlyB.filter((s) => leavesA(s) && inB(s)),
+    }),
+    directionOf('B', 'A', {
+      delays: back.map((m) => m.a.at - m.b.at + shift),
+      arrivals: back.map((m) => [m.b, m.a, m.changed] as const).sort((x, y) => x[0].at - y[0].at),
+      lost: onlyB.filter((s) => !leavesA(s) && inB(s)),
+      strangers: onlyA.filter((s) => !leavesA(s) && inA(s)),
+    }),
+  ] as const;
+  const offloaded = [...own(a.sightings), ...own(b.sightings)].some((s) => s.length > OFFLOADED);
   const notes = [
-    ...(cut ? ['the captures are large: only their first packets were matched'] : []),
-    ...(offset === null ? ['packets of one direction only were matched: the clocks cannot be compared'] : []),
+    ...(a.cut || b.cut ? ['the captures are large: only their first packets were matched'] : []),
+    ...(matches.length === 0
+      ? ['no packet was seen at both points; both are taken to have listened at the same time']
+      : offset === null
+        ? [
+            'packets of one direction only were matched: the offset of the clocks cannot be told from the delay',
+          ]
+        : ['the offset of the clocks assumes that the shortest delay is the same in both directions']),
+    ...(offloaded
+      ? ['segments larger than a frame: a network card splits or joins packets, so some cannot be matched']
+      : []),
   ];
+  const basis = { matched: matches.length, offset, roundTrip, doubtful: a.cut || b.cut || offloaded };
+  const verdicts = verdictsOf(directions, basis);
+  const places = (near: boolean) =>
+    [
+      ...new Set(
+        matches
+          .concat(lonely(onlyA, onlyB))
+          .map((m) => (leavesA(m.a) === near ? m.a.source : m.a.destination)),
+      ),
+    ].slice(0, 5);
   return {
-    matched,
+    matched: matches.length,
     clock_offset_ms: offset === null ? null : round(offset),
+    round_trip_ms: roundTrip === null ? null : round(roundTrip),
+    near_a: places(true),
+    near_b: places(false),
     directions,
-    conclusion: conclude(directions, matched),
-    confidence: matched >= ENOUGH * 5 ? 'high' : matched >= ENOUGH ? 'medium' : 'low',
+    ...concludeFrom(verdicts, basis),
+    verdicts,
     notes,
   };
 }
 
+/** Packets of one side as if matched with themselves, where only their addresses matter. */
+const lonely = (...lists: readonly (readonly Sighting[])[]): Match[] =>
+  lists.flatMap((list) => list.slice(0, 1000).map((s) => ({ a: s, b: s, changed: false })));
+
 const pairOf = (s: Sighting) =>
   s.source < s.destination ? `${s.source} ${s.destination}` : `${s.destination} ${s.source}`;
 
-function commonPairs(a: readonly Sighting[], b: readonly Sighting[]): ReadonlySet<string> {
-  const inA = new Set(a.map(pairOf));
-  return new Set(b.map(pairOf).filter((p) => inA.has(p)));
+/** Pairs of machines seen at both points; failing these, pairs of one point that involve the other's machine. */
+function sharedPairs(a: Sightings, b: Sightings): ReadonlySet<string> {
+  const [inA, inB] = [new Set(a.sightings.map(pairOf)), new Set(b.sightings.map(pairOf))];
+  const both = [...inA].filter((p) => inB.has(p));
+  if (both.length > 0) return new Set(both);
+  const involves = (pairs: ReadonlySet<string>, locals: readonly string[]) =>
+    [...pairs].filter((p) => p.split(' ').some((address) => locals.includes(address)));
+  return new Set([...involves(inA, b.locals), ...involves(inB, a.locals)]);
 }
 
-/** The address most packets of a capture come from or go to: the machine it was taken on. */
-function localAddress(list: readonly Sighting[]): string {
-  const counts = new Map<string, number>();
-  for (const s of list)
-    for (const address of [s.source, s.destination]) counts.set(address, (counts.get(address) ?? 0) + 1);
-  // Both ends appear equally often in a single pair; the first sender breaks the tie.
-  return [...counts].sort((x, y) => y[1] - x[1])[0]?.[0] ?? '';
+function overlapShare(a: Sightings, b: Sightings): number {
+  const shared = Math.min(a.last, b.last) - Math.max(a.first, b.first);
+  const shorter = Math.min(a.last - a.first, b.last - b.first);
+  return shorter > 0 ? shared / shorter : shared >= 0 ? 1 : 0;
+}
+
+/**
+ * Whether a packet leaves from the side of A. What X sends is seen at A before B if X is near A: then B − A is
+ * larger for packets from X than for those to X, whatever the clocks say.
+ */
+function addressesNearA(
+  matches: readonly Match[],
+  onlyA: readonly Sighting[],
+  onlyB: readonly Sighting[],
+  localsOfB: readonly string[],
+): (s: Sighting) => boolean {
+  const sides = new Map<string, { low: Match[]; high: Match[]; score: number; any: Sighting }>();
+  const side = (s: Sighting) => {
+    const key = pairOf(s);
+    const known = sides.get(key);
+    if (known !== undefined) return known;
+    const made = { low: [] as Match[], high: [] as Match[], score: 0, any: s };
+    sides.set(key, made);
+    return made;
+  };
+  for (const m of matches) (m.a.source < m.a.destination ? side(m.a).low : side(m.a).high).push(m);
+  // A packet seen at one point alone was lost on the way away from it.
+  for (const s of onlyA) side(s).score += s.source < s.destination ? 1 : -1;
+  for (const s of onlyB) side(s).score -= s.source < s.destination ? 1 : -1;
+  const lowNearA = new Map<string, boolean>();
+  for (const [key, { low, high, score }] of sides) {
+    const gap = (list: readonly Match[]) => median(list.map((m) => m.b.at - m.a.at));
+    const [up, down] = [gap(low), gap(high)];
+    const ttl = (list: readonly Match[]) => list.reduce((n, m) => n + Math.sign(m.a.ttl - m.b.ttl), 0);
+    const hops = ttl(low) - ttl(high);
+    const [lowAddress, highAddress] = key.split(' ') as [string, string];
+    lowNearA.set(
+      key,
+      hops !== 0
+        ? hops > 0
+        : up !== null && down !== null && up !== down
+          ? up > down
+          : score !== 0
+            ? score > 0
+            : localsOfB.includes(highAddress) || !localsOfB.includes(lowAddress),
+    );
+  }
+  return (s) => lowNearA.get(pairOf(s)) === s.source < s.destination;
 }
 
 interface Raw {
-  readonly sent: number;
   readonly delays: readonly number[];
-  readonly minimum: number | null;
-  readonly changed: number;
-  readonly reordered: number;
+  /** What left, what arrived of it, and whether it was altered; in the order of leaving. */
+  readonly arrivals: readonly (readonly [Sighting, Sighting, boolean])[];
+  readonly lost: readonly Sighting[];
+  readonly strangers: readonly Sighting[];
 }
 
-function direction(
-  senders: readonly Sighting[],
-  receivers: readonly Sighting[],
-  leaving: (s: Sighting) => boolean,
-  from: number,
-  to: number,
-): Raw {
-  const waiting = new Map<string, Sighting[]>();
-  for (const s of receivers.filter(leaving)) waiting.set(s.key, [...(waiting.get(s.key) ?? []), s]);
-  const delays: number[] = [];
-  let [sent, changed, reordered, lastArrival] = [0, 0, 0, Number.NEGATIVE_INFINITY];
-  for (const s of senders.filter(leaving)) {
-    const arrived = waiting.get(s.key)?.shift();
-    // A margin at both edges: what left just before the other capture ended may have arrived unseen.
-    if (arrived === undefined && (s.at < from - 1000 || s.at > to - 1000)) continue;
-    sent++;
-    if (arrived === undefined) continue;
-    delays.push(arrived.at - s.at);
-    if (arrived.content !== s.content) changed++;
-    if (arrived.at < lastArrival) reordered++;
-    lastArrival = Math.max(lastArrival, arrived.at);
-  }
-  return {
-    sent,
-    delays,
-    minimum: delays.length === 0 ? null : delays.reduce((a, b) => Math.min(a, b)),
-    changed,
-    reordered,
-  };
-}
-
-function finish(from: string, to: string, raw: Raw, offset: number): Direction {
-  const sorted = raw.delays.map((d) => d - offset).sort((a, b) => a - b);
+function directionOf(from: 'A' | 'B', to: 'A' | 'B', raw: Raw): Direction {
+  const sorted = [...raw.delays].sort((x, y) => x - y);
   const at = (q: number) => round(sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? 0);
-  const lost = raw.sent - raw.delays.length;
+  let [reordered, latest] = [0, Number.NEGATIVE_INFINITY];
+  for (const [, arrived] of raw.arrivals) {
+    if (arrived.at < latest) reordered++;
+    latest = Math.max(latest, arrived.at);
+  }
+  const changed = raw.arrivals.filter(([, , altered]) => altered);
+  const sent = raw.arrivals.length + raw.lost.length;
+  const frames = (list: readonly Sighting[]) => list.slice(0, SAMPLES).map((s) => s.frame);
   return {
     from,
     to,
-    sent: raw.sent,
-    arrived: raw.delays.length,
-    lost,
-    loss_pct: raw.sent === 0 ? 0 : round((100 * lost) / raw.sent),
+    sent,
+    arrived: raw.arrivals.length,
+    lost: raw.lost.length,
+    loss_pct: sent === 0 ? 0 : round((100 * raw.lost.length) / sent),
     delay_ms: sorted.length === 0 ? null : { min: at(0), median: at(0.5), p95: at(0.95) },
-    changed: raw.changed,
-    reordered: raw.reordered,
+    changed: changed.length,
+    reordered,
+    injected: raw.strangers.length,
+    size_limit: sizeLimitOf(raw),
+    blocked: blockedOf(raw),
+    lost_frames: frames(raw.lost),
+    changed_frames: frames(changed.map(([, arrived]) => arrived)),
+    injected_frames: frames(raw.strangers),
   };
 }
 
-function conclude(directions: readonly Direction[], matched: number): string {
-  if (matched === 0)
-    return 'The same machines talk in both captures, but no packet was seen at both: everything is lost between the two points, or the captures are of different times.';
-  const said = directions.flatMap((d) => {
-    const where = `between ${d.from} and ${d.to}, in the direction ${d.from} → ${d.to}`;
-    return [
-      ...(d.loss_pct >= 1 ? [`${d.loss_pct} % of packets are lost ${where}`] : []),
-      ...(d.changed > 0 ? [`${d.changed} packets are altered ${where}`] : []),
-      ...((d.delay_ms?.median ?? 0) >= BIG_DELAY_MS
-        ? [`packets are delayed by ${d.delay_ms!.median} ms (median) ${where}`]
-        : []),
-      ...(d.reordered * 100 > d.arrived ? [`${d.reordered} packets overtake others ${where}`] : []),
-    ];
-  });
-  return said.length === 0
-    ? 'Nothing is lost, delayed or altered between the two points.'
-    : `${said.join('; ')}.`;
+/** A path that loses large packets only has a smaller MTU than its ends believe. */
+function sizeLimitOf({ arrivals, lost }: Raw): Direction['size_limit'] {
+  const arrived = arrivals.reduce((n, [s]) => Math.max(n, s.length), 0);
+  const smallest = lost.reduce((n, s) => Math.min(n, s.length), Number.POSITIVE_INFINITY);
+  if (lost.length < 3 || arrivals.length < 3 || smallest <= Math.max(arrived, 500)) return null;
+  return { largest_arrived: arrived, smallest_lost: smallest };
 }
 
+function blockedOf({ arrivals, lost }: Raw): Direction['blocked'] {
+  const arrived = new Set(arrivals.map(([sent]) => sent.service));
+  const sent = new Map<string, number>();
+  for (const s of lost) if (!arrived.has(s.service)) sent.set(s.service, (sent.get(s.service) ?? 0) + 1);
+  return [...sent]
+    .filter(([, n]) => n >= 3)
+    .sort((x, y) => y[1] - x[1])
+    .slice(0, SAMPLES)
+    .map(([service, n]) => ({ service, sent: n }));
+}
+
+const least = (values: readonly number[]) =>
+  values.length === 0 ? null : values.reduce((x, y) => Math.min(x, y));
 const round = (n: number) => Math.round(n * 1000) / 1000;

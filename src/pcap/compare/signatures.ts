@@ -1,104 +1,267 @@
+/**
+ * What identifies a packet at two places: addresses, ports, sequence numbers, length and IP id, with the time it
+ * was seen. IPv4 and IPv6 over Ethernet, Linux cooked, loopback and raw captures; the outermost packet counts.
+ *
+ * 1. The key holds nothing that routers change (TTL, checksums) and nothing a snap length cuts off.
+ * 2. Payload is not in the key: a packet that arrives with other content must still be found again.
+ * 3. Group addresses are left out: the same announcement is sent over and over.
+ */
+import { addressText } from '../facts/text.ts';
 import { u16be, u32be } from '../read/bytes.ts';
 import { readCapture } from '../read/capture-file.ts';
 import type { FrameSink } from '../read/sink.ts';
 
-/**
- * What identifies a packet at two places: addresses, ports, sequence, length and IP id, with the time it was
- * seen. IPv4 and IPv6 over Ethernet, Linux cooked and raw captures; other frames are left out.
- */
 export interface Sighting {
   readonly key: string;
   readonly source: string;
   readonly destination: string;
-  /** Milliseconds since the epoch. */
+  /** Protocol and the service's end, e.g. `tcp 10.0.0.4:443`. */
+  readonly service: string;
+  /** Milliseconds since the epoch, by the clock of this capture. */
   readonly at: number;
-  /** Hash of what must not change on the way (payload). */
+  readonly frame: number;
+  readonly ttl: number;
+  /** Payload bytes on the wire, those in the capture, and hashes of these and of the first of them. */
+  readonly length: number;
+  readonly captured: number;
   readonly content: number;
+  readonly start: number;
 }
 
-/** Enough for a five-minute capture of a busy machine; more is sampled by not being kept. */
-const MAX_SIGHTINGS = 400_000;
+export interface Sightings {
+  readonly sightings: readonly Sighting[];
+  readonly cut: boolean;
+  /** Times of the first and the last frame, whatever they carried. */
+  readonly first: number;
+  readonly last: number;
+  /** The machine the capture was taken on, as far as its own frames (ARP too) tell: often one, sometimes two. */
+  readonly locals: readonly string[];
+}
 
-export async function sightingsOf(
-  path: string,
-): Promise<{ readonly sightings: readonly Sighting[]; readonly cut: boolean }> {
+/** Enough for minutes of a busy machine, and a bound on memory; what comes later is not matched. */
+const MAX_SIGHTINGS = 200_000;
+const MAX_ADDRESSES = 20_000;
+/** How much of the payload is hashed apart, to compare captures with different snap lengths. */
+const START = 16;
+
+export async function sightingsOf(path: string): Promise<Sightings> {
   const sightings: Sighting[] = [];
-  let cut = false;
+  const counts = new Map<string, number>();
+  const count = (address: string) => {
+    if (counts.has(address) || counts.size < MAX_ADDRESSES)
+      counts.set(address, (counts.get(address) ?? 0) + 1);
+  };
+  let [cut, frame, first, last] = [false, 0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   const sink: FrameSink = {
     frame(bytes, start, captured, _length, seconds, nanoseconds, link) {
+      frame++;
       if (sightings.length >= MAX_SIGHTINGS) {
         cut = true;
         return;
       }
-      const sighting = sightingOf(bytes, start, start + captured, seconds * 1000 + nanoseconds / 1e6, link);
-      if (sighting !== undefined) sightings.push(sighting);
+      const at = seconds * 1000 + nanoseconds / 1e6;
+      first = Math.min(first, at);
+      last = Math.max(last, at);
+      const end = start + captured;
+      const network = networkStart(bytes, start, end, link);
+      if (network === undefined) return;
+      if (network.arp) {
+        if (network.at + 28 <= end) {
+          count(dotted(bytes, network.at + 14));
+          count(dotted(bytes, network.at + 24));
+        }
+        return;
+      }
+      const sighting = sightingOf(bytes, network.at, end, at, frame);
+      if (sighting === undefined) return;
+      sightings.push(sighting);
+      count(sighting.source);
+      count(sighting.destination);
     },
   };
   await readCapture(path, sink);
-  return { sightings, cut };
+  const most = Math.max(0, ...counts.values());
+  const locals = [...counts].filter(([, n]) => n === most).map(([address]) => address);
+  return { sightings, cut, first, last, locals };
 }
 
-function sightingOf(
-  b: Uint8Array,
-  start: number,
-  end: number,
-  at: number,
-  link: number,
-): Sighting | undefined {
-  const ip = networkStart(b, start, end, link);
-  if (ip === undefined || ip + 20 > end) return undefined;
-  return b[ip]! >> 4 === 4 ? ipv4(b, ip, end, at) : undefined;
+interface Network {
+  readonly at: number;
+  readonly arp: boolean;
 }
 
-function networkStart(b: Uint8Array, start: number, end: number, link: number): number | undefined {
-  if (link === 101 || link === 12 || link === 228) return start;
-  if (link === 113) return start + 16;
-  if (link !== 1 || start + 14 > end) return undefined;
-  let at = start + 12;
-  while (at + 4 <= end && (u16be(b, at) === 0x8100 || u16be(b, at) === 0x88a8)) at += 4;
-  return u16be(b, at) === 0x0800 ? at + 2 : undefined;
+function networkStart(b: Uint8Array, start: number, end: number, link: number): Network | undefined {
+  switch (link) {
+    case 12:
+    case 14:
+    case 101:
+    case 228:
+    case 229:
+      return { at: start, arp: false };
+    case 0:
+    case 108:
+      return { at: start + 4, arp: false };
+    case 113:
+      return start + 16 <= end ? typed(u16be(b, start + 14), start + 16) : undefined;
+    case 276:
+      return start + 20 <= end ? typed(u16be(b, start), start + 20) : undefined;
+    case 1: {
+      let at = start + 12;
+      while (at + 6 <= end && (u16be(b, at) === 0x8100 || u16be(b, at) === 0x88a8)) at += 4;
+      return at + 2 <= end ? typed(u16be(b, at), at + 2) : undefined;
+    }
+    default:
+      return undefined;
+  }
 }
 
-function ipv4(b: Uint8Array, ip: number, end: number, at: number): Sighting | undefined {
+function typed(type: number, at: number): Network | undefined {
+  if (type === 0x0800 || type === 0x86dd) return { at, arp: false };
+  return type === 0x0806 ? { at, arp: true } : undefined;
+}
+
+/** The packet under its network header: where the transport begins, and where it ends on the wire. */
+interface Layer {
+  readonly source: string;
+  readonly destination: string;
+  readonly protocol: number;
+  readonly at: number;
+  readonly wireEnd: number;
+  readonly ttl: number;
+  /** What tells packets of the same conversation apart at this layer. */
+  readonly id: string;
+  /** A later fragment has no transport header. */
+  readonly fragment: boolean;
+}
+
+function sightingOf(b: Uint8Array, ip: number, end: number, at: number, frame: number): Sighting | undefined {
+  if (ip >= end) return undefined;
+  const layer = b[ip]! >> 4 === 4 ? ipv4(b, ip, end) : b[ip]! >> 4 === 6 ? ipv6(b, ip, end) : undefined;
+  if (layer === undefined || isGroup(layer.destination)) return undefined;
+  const transport = transportOf(b, layer, Math.min(end, layer.wireEnd));
+  if (transport === undefined) return undefined;
+  const { payload, key, service } = transport;
+  const stop = Math.min(end, layer.wireEnd);
+  return {
+    key: `${key} ${layer.wireEnd - payload} ${layer.id}`,
+    source: layer.source,
+    destination: layer.destination,
+    service,
+    at,
+    frame,
+    ttl: layer.ttl,
+    length: Math.max(0, layer.wireEnd - payload),
+    captured: Math.max(0, stop - payload),
+    content: hash(b, payload, stop),
+    start: hash(b, payload, Math.min(stop, payload + START)),
+  };
+}
+
+function ipv4(b: Uint8Array, ip: number, end: number): Layer | undefined {
   const header = (b[ip]! & 15) * 4;
-  const total = Math.min(u16be(b, ip + 2), end - ip);
-  const protocol = b[ip + 9]!;
-  const source = dotted(b, ip + 12);
-  const destination = dotted(b, ip + 16);
-  const l4 = ip + header;
-  const last = ip + total;
-  const id = u16be(b, ip + 4);
-  if (protocol === 6 && l4 + 20 <= last) {
-    const payload = l4 + (b[l4 + 12]! >> 4) * 4;
-    const length = Math.max(0, last - payload);
+  if (header < 20 || ip + header > end) return undefined;
+  // Length zero: the network card cut the packet later; what was captured is what there is.
+  const total = u16be(b, ip + 2) || end - ip;
+  const fragment = u16be(b, ip + 6) & 0x3fff;
+  return {
+    source: dotted(b, ip + 12),
+    destination: dotted(b, ip + 16),
+    protocol: b[ip + 9]!,
+    at: ip + header,
+    wireEnd: ip + Math.max(total, header),
+    ttl: b[ip + 8]!,
+    id: `${u16be(b, ip + 4)}${fragment === 0 ? '' : `/${fragment}`}`,
+    fragment: (fragment & 0x1fff) !== 0,
+  };
+}
+
+const EXTENSIONS = new Set([0, 43, 60]);
+
+function ipv6(b: Uint8Array, ip: number, end: number): Layer | undefined {
+  if (ip + 40 > end) return undefined;
+  const wireEnd = ip + 40 + (u16be(b, ip + 4) || end - ip - 40);
+  let [next, at, id, fragment] = [b[ip + 6]!, ip + 40, '', false];
+  for (let hops = 0; hops < 8 && at + 8 <= end; hops++) {
+    if (EXTENSIONS.has(next)) {
+      [next, at] = [b[at]!, at + (b[at + 1]! + 1) * 8];
+    } else if (next === 44) {
+      const offset = u16be(b, at + 2);
+      id = `${u32be(b, at + 4)}/${offset}`;
+      fragment = offset >> 3 !== 0;
+      [next, at] = [b[at]!, at + 8];
+    } else break;
+  }
+  if (at > end) return undefined;
+  const address = (o: number) =>
+    addressText(
+      [0, 4, 8, 12].map((i) => u32be(b, o + i)),
+      6,
+    );
+  return {
+    source: address(ip + 8),
+    destination: address(ip + 24),
+    protocol: next,
+    at,
+    wireEnd,
+    ttl: b[ip + 7]!,
+    id,
+    fragment,
+  };
+}
+
+interface Transport {
+  readonly payload: number;
+  readonly key: string;
+  readonly service: string;
+}
+
+function transportOf(b: Uint8Array, l: Layer, end: number): Transport | undefined {
+  const { at, source, destination } = l;
+  const way = `${source}>${destination}`;
+  if (l.fragment) return { payload: at, key: `f${way} ${l.protocol}`, service: `fragment ${destination}` };
+  if (l.protocol === 6 && at + 20 <= end) {
+    const [from, to] = [u16be(b, at), u16be(b, at + 2)];
+    const payload = Math.min(l.wireEnd, at + Math.max(20, (b[at + 12]! >> 4) * 4));
     return {
-      key: `t${source}${u16be(b, l4)}>${destination}${u16be(b, l4 + 2)} ${u32be(b, l4 + 4)} ${u32be(b, l4 + 8)} ${b[l4 + 13]} ${length} ${id}`,
-      source,
-      destination,
-      at,
-      content: hash(b, payload, last),
+      payload,
+      key: `t${way} ${from} ${to} ${u32be(b, at + 4)} ${u32be(b, at + 8)} ${b[at + 13]} ${timestamp(b, at + 20, Math.min(payload, end))}`,
+      service: `tcp ${serviceEnd(source, from, destination, to)}`,
     };
   }
-  if (protocol === 17 && l4 + 8 <= last)
-    return {
-      key: `u${source}${u16be(b, l4)}>${destination}${u16be(b, l4 + 2)} ${u16be(b, l4 + 4)} ${id}`,
-      source,
-      destination,
-      at,
-      content: hash(b, l4 + 8, last),
-    };
-  if (protocol === 1 && l4 + 8 <= last)
-    return {
-      key: `i${source}>${destination} ${b[l4]} ${u32be(b, l4 + 4)} ${id}`,
-      source,
-      destination,
-      at,
-      content: hash(b, l4 + 8, last),
-    };
+  if (l.protocol === 17 && at + 8 <= end) {
+    const [from, to] = [u16be(b, at), u16be(b, at + 2)];
+    const service = `udp ${serviceEnd(source, from, destination, to)}`;
+    return { payload: at + 8, key: `u${way} ${from} ${to}`, service };
+  }
+  if ((l.protocol === 1 || l.protocol === 58) && at + 8 <= end) {
+    const key = `i${way} ${b[at]} ${b[at + 1]} ${u32be(b, at + 4)}`;
+    return { payload: at + 8, key, service: `icmp ${source < destination ? source : destination}` };
+  }
   return undefined;
 }
 
+/** The sender's TCP timestamp: it tells a repetition from its original where there is no IP id (IPv6). */
+function timestamp(b: Uint8Array, from: number, to: number): number | '' {
+  for (let at = from; at + 1 < to; ) {
+    const kind = b[at]!;
+    if (kind === 0) return '';
+    if (kind === 1) at += 1;
+    else if (kind === 8 && at + 10 <= to) return u32be(b, at + 2);
+    else if (b[at + 1]! < 2) return '';
+    else at += b[at + 1]!;
+  }
+  return '';
+}
+
+/** The lower port is taken for the service. */
+function serviceEnd(a: string, aPort: number, b: string, bPort: number): string {
+  const [address, port] = aPort < bPort ? [a, aPort] : [b, bPort];
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+}
+
 const dotted = (b: Uint8Array, o: number) => `${b[o]}.${b[o + 1]}.${b[o + 2]}.${b[o + 3]}`;
+const isGroup = (address: string) =>
+  /^(?:22[4-9]|23\d)\.|^255\.255\.255\.255$|^ff[0-9a-f]{2}:/u.test(address);
 
 /** FNV-1a: enough to notice a changed byte between two honest captures. */
 function hash(b: Uint8Array, from: number, to: number): number {

@@ -1,13 +1,19 @@
 import type { Analysis } from '../analysis.ts';
 import type { Finding } from '../semantic/types.ts';
-import { DNS_RULES } from './dns-rules.ts';
+import { CONNECT_RULES } from './connect-rules.ts';
+import { NAME_RULES } from './name-rules.ts';
 import { NETWORK_RULES } from './network-rules.ts';
 import type { FindingRule } from './rule.ts';
 import { TCP_RULES } from './tcp-rules.ts';
 
 export type { FindingRule } from './rule.ts';
 
-export const RULES: readonly FindingRule[] = [...TCP_RULES, ...NETWORK_RULES, ...DNS_RULES];
+export const RULES: readonly FindingRule[] = [
+  ...CONNECT_RULES,
+  ...TCP_RULES,
+  ...NETWORK_RULES,
+  ...NAME_RULES,
+];
 
 const ORDER = { CRITICAL: 0, HIGH: 1, MEDIUM: 2, LOW: 3, INFO: 4 } as const;
 

@@ -1,13 +1,17 @@
-import { rule } from './rule.ts';
+/** What the network layer itself says: neighbours, routers, and the capture. */
+import type { IcmpUnreachable } from '../analysis.ts';
+import { endpointText } from '../facts/text.ts';
+import { from, predicate, to } from './filter.ts';
+import { MOST, rule } from './rule.ts';
 
 export const NETWORK_RULES = [
   rule('duplicate_ip', ({ arp }) =>
-    (arp?.duplicates.items ?? []).slice(0, 5).map((d) => ({
+    (arp?.duplicates.items ?? []).slice(0, MOST).map((d) => ({
       severity: 'CRITICAL' as const,
       title: `Two machines claim ${d.ip}`,
       explanation: `${d.ip} was claimed by ${d.macs.join(' and ')}: traffic for it reaches now one, now the other.`,
       frames: d.sample_frames,
-      predicate: `arp.src.proto_ipv4 == ${d.ip}: ${d.macs.length} different arp.src.hw_mac`,
+      predicate: predicate(`arp.src.proto_ipv4 == ${d.ip}`, `${d.macs.length} different arp.src.hw_mac`),
       remediation: ['Give one of them another address; look for a clone or a failover pair gone wrong.'],
     })),
   ),
@@ -18,71 +22,112 @@ export const NETWORK_RULES = [
       {
         severity: 'MEDIUM' as const,
         title: `${silent.length} address(es) do not answer ARP`,
-        explanation: `Nobody on the segment has ${silent
+        explanation: `Nobody on the segment answers for ${silent
           .slice(0, 5)
-          .map((u) => u.ip)
+          .map((u) => `${u.ip} (asked ${u.count} times)`)
           .join(', ')}.`,
-        frames: silent.flatMap((u) => u.sample_frames).slice(0, 10),
-        predicate: `arp.opcode == 1 && arp.dst.proto_ipv4 == ${silent[0]!.ip}: no reply`,
+        frames: silent.slice(0, 5).flatMap((u) => u.sample_frames.slice(0, 2)),
+        predicate: predicate(
+          `arp.opcode == 1 && (${silent
+            .slice(0, 5)
+            .map((u) => `arp.dst.proto_ipv4 == ${u.ip}`)
+            .join(' || ')})`,
+          'no reply follows',
+        ),
         remediation: ['Check that the machine runs and is in this subnet.'],
       },
     ];
   }),
   rule('icmp_unreachable', ({ icmp }) =>
-    (icmp?.unreachable.items ?? []).slice(0, 5).map((u) => ({
-      severity: u.mtu !== null ? ('MEDIUM' as const) : ('HIGH' as const),
-      title:
-        u.mtu !== null
-          ? `${u.src} asks for packets of at most ${u.mtu} bytes`
-          : `${u.src} reports: ${u.code_meaning}`,
-      explanation: `${u.count} ICMP message(s) from ${u.src} to ${u.dst}${u.original ? ` about ${u.original.protocol} ${u.original.src}:${u.original.src_port} → ${u.original.dst}:${u.original.dst_port}` : ''}.`,
-      frames: u.sample_frames,
-      predicate: `icmp.type == ${u.type} && icmp.code == ${u.code} && ip.src == ${u.src}: ${u.count} frames`,
-      remediation:
-        u.code === 13 || u.code === 10 || u.code === 9
-          ? ['A firewall rejects this traffic: look at the rules of the reporting machine.']
-          : ['Follow the reporter: its routing or the closed port is the place to look.'],
+    complaints(icmp?.unreachable.items ?? [])
+      .slice(0, MOST)
+      .map(({ first: u, about, count, frames }) => {
+        const field = u.version === 4 ? 'icmp' : 'icmpv6';
+        return {
+          severity: u.mtu !== null ? ('MEDIUM' as const) : ('HIGH' as const),
+          title:
+            u.mtu !== null
+              ? `${u.src} asks for packets of at most ${u.mtu} bytes`
+              : `${u.src} reports: ${u.code_meaning}`,
+          explanation: `${count} ICMP message(s) from ${u.src} to ${u.dst}${about.length > 0 ? ` about ${about.slice(0, 3).join('; ')}${about.length > 3 ? ` and ${about.length - 3} more` : ''}` : ''}.`,
+          frames,
+          predicate: predicate(
+            `${field}.type == ${u.type} && ${field}.code == ${u.code} && ${from(u.src)}`,
+            `${count} frames`,
+          ),
+          remediation: remedy(u),
+        };
+      }),
+  ),
+  rule('routing_loop', ({ loops }) =>
+    loops.items.slice(0, 1).map((loop) => ({
+      severity: 'CRITICAL' as const,
+      title: `Packets to ${loop.dst} go round in a loop`,
+      explanation: `The same packet from ${loop.src} to ${loop.dst} was seen ${loop.sightings} times with a falling TTL (${loop.ttl_high} to ${loop.ttl_low})${loops.total > 1 ? `, and ${loops.total - 1} more like it` : ''}.`,
+      frames: loop.sample_frames,
+      predicate: predicate(
+        `ip.id == ${loop.ip_id} && ${from(loop.src)} && ${to(loop.dst)}`,
+        `${loop.sightings} frames, each with a lower ip.ttl than the one before`,
+      ),
+      remediation: ['Two routers point at each other for this destination: compare their routes.'],
     })),
   ),
-  rule('routing_loop', ({ icmp, loops }) => {
-    const dying = (icmp?.ttl_exceeded.items ?? []).filter((t) => t.count >= 3);
-    if (loops.total === 0 && dying.length === 0) return [];
-    const first = loops.items[0];
+  rule('ttl_exceeded', ({ icmp }) => {
+    // A traceroute makes every router on the path say so a few times; a loop makes one or two say it often.
+    const dying = (icmp?.ttl_exceeded.items ?? []).filter((t) => t.count >= 10);
+    const first = dying[0];
+    if (first === undefined) return [];
     return [
       {
-        severity: loops.total > 0 ? ('CRITICAL' as const) : ('MEDIUM' as const),
-        title: loops.total > 0 ? 'Packets go round in a loop' : 'Packets die of old age on the way',
-        explanation: first
-          ? `The same packet from ${first.src} to ${first.dst} was seen ${first.sightings} times with a falling TTL (${first.ttl_high} to ${first.ttl_low}).`
-          : `${dying.length} router(s) report exceeded TTLs, ${dying[0]!.src} most often (${dying[0]!.count}).`,
-        frames: [...(first?.sample_frames ?? []), ...dying.flatMap((d) => d.sample_frames)].slice(0, 10),
-        predicate: first
-          ? `ip.id == ${first.ip_id} && ip.src == ${first.src} && ip.dst == ${first.dst}: ${first.sightings} frames with different ip.ttl`
-          : `icmp.type == 11: ${dying.reduce((n, d) => n + d.count, 0)} frames`,
-        remediation: ['Two routers point at each other for this destination: compare their routes.'],
+        severity: 'HIGH' as const,
+        title: `Packets die of old age at ${first.src}`,
+        explanation: `${first.src} discarded ${first.count} packets whose TTL had run out, on their way to ${first.destinations.join(', ') || 'an unknown place'}: they go round between routers, or were sent with too small a TTL.`,
+        frames: first.sample_frames,
+        predicate: predicate(
+          `${first.src.includes(':') ? 'icmpv6.type == 3' : 'icmp.type == 11'} && ${from(first.src)}`,
+          `${first.count} frames`,
+        ),
+        remediation: ['Compare the routes of this router and its neighbours for the destination.'],
       },
     ];
   }),
-  rule('echo_unanswered', ({ icmp }) => {
-    const silent = (icmp?.unanswered.items ?? []).filter((u) => u.count >= 3);
-    if (silent.length === 0) return [];
-    return silent.slice(0, 3).map((u) => ({
+  rule('icmp_redirect', ({ icmp }) =>
+    (icmp?.redirects.items ?? []).slice(0, 1).map((r) => ({
       severity: 'LOW' as const,
-      title: `${u.dst} does not answer pings`,
-      explanation: `${u.count} echo requests from ${u.src} stayed without an answer. Many hosts limit or drop ICMP; on its own this proves little.`,
-      frames: u.sample_frames,
-      predicate: `icmp.type == 8 && ip.dst == ${u.dst}: ${u.count} without reply`,
-      remediation: ['Look at TCP to the same host before concluding anything.'],
-    }));
-  }),
+      title: `${r.src} sends traffic for ${r.target} to another gateway`,
+      explanation: `${r.count} redirect(s) from ${r.src}: use ${r.gateway} for ${r.target}. Either routes are not as they should be, or somebody wants to stand in between.`,
+      frames: r.sample_frames,
+      predicate: predicate(
+        `${r.src.includes(':') ? 'icmpv6.type == 137' : 'icmp.type == 5'} && ${from(r.src)}`,
+        `${r.count} frames`,
+      ),
+      remediation: ['Correct the route on the sender, or refuse redirects.'],
+    })),
+  ),
+  rule('echo_unanswered', ({ icmp }) =>
+    (icmp?.unanswered.items ?? [])
+      .filter((u) => u.count >= 3)
+      .slice(0, MOST)
+      .map((u) => ({
+        severity: 'LOW' as const,
+        title: `${u.dst} does not answer pings`,
+        explanation: `${u.count} echo requests from ${u.src} stayed without an answer. Many hosts limit or drop ICMP; on its own this proves little.`,
+        frames: u.sample_frames,
+        predicate: predicate(
+          `${u.dst.includes(':') ? 'icmpv6.type == 128' : 'icmp.type == 8'} && ${to(u.dst)}`,
+          `${u.count} without reply`,
+        ),
+        remediation: ['Look at TCP to the same host before concluding anything.'],
+      })),
+  ),
   rule('capture_quality', ({ capture }) => {
     const notes = [
+      ...(capture.packets === 0 ? ['the capture holds no packets'] : []),
       ...capture.problems.map((p) => p.message),
       ...(capture.truncated_packets > 0
         ? [`${capture.truncated_packets} packets were cut by the snap length`]
         : []),
       ...(capture.malformed_packets > 0 ? [`${capture.malformed_packets} packets are malformed`] : []),
-      ...(capture.packets === 0 ? ['the capture holds no packets'] : []),
     ];
     if (notes.length === 0) return [];
     return [
@@ -91,9 +136,55 @@ export const NETWORK_RULES = [
         title: 'The capture itself has limits',
         explanation: `${notes.slice(0, 6).join('; ')}.`,
         frames: capture.malformed_sample_frames,
-        predicate: `facts about the file: ${capture.packets} packets, ${capture.truncated_packets} cut, ${capture.malformed_packets} malformed`,
-        remediation: ['Capture again with a larger snap length if payload sizes matter.'],
+        predicate: predicate(
+          'frame',
+          `${capture.packets} packets, ${capture.truncated_packets} cut, ${capture.malformed_packets} malformed`,
+        ),
+        remediation: [
+          capture.packets === 0
+            ? 'Check the interface and the filter the capture was taken with.'
+            : 'Capture again, whole packets and until the end, if what is missing matters.',
+        ],
       },
     ];
   }),
 ];
+
+interface Complaint {
+  readonly first: IcmpUnreachable;
+  readonly about: string[];
+  count: number;
+  readonly frames: number[];
+}
+
+/** One complaint a reporter and reason, however many conversations it is about. */
+function complaints(items: readonly IcmpUnreachable[]): readonly Complaint[] {
+  const groups = new Map<string, Complaint>();
+  for (const u of items) {
+    const key = `${u.src} ${u.type} ${u.code} ${u.mtu ?? ''}`;
+    const group = groups.get(key) ?? { first: u, about: [], count: 0, frames: [] };
+    if (u.original !== null) group.about.push(originalText(u.original));
+    group.count += u.count;
+    group.frames.push(...u.sample_frames);
+    groups.set(key, group);
+  }
+  return [...groups.values()].sort((a, b) => b.count - a.count);
+}
+
+function originalText(o: NonNullable<IcmpUnreachable['original']>): string {
+  const place = (address: string, port: number) => (port === 0 ? address : endpointText(address, port));
+  return `${o.protocol} ${place(o.src, o.src_port)} → ${place(o.dst, o.dst_port)}`;
+}
+
+function remedy(u: IcmpUnreachable): readonly string[] {
+  if (u.mtu !== null)
+    return [
+      'Path MTU discovery works here. Lower the MTU of the sender if it has to learn this again and again.',
+    ];
+  const filtered = u.version === 4 ? [9, 10, 13].includes(u.code) : u.code === 1;
+  const port = u.version === 4 ? u.code === 3 : u.code === 4;
+  if (filtered) return ['A firewall rejects this traffic: look at the rules of the reporting machine.'];
+  if (port)
+    return ['Nothing listens on the port, or the firewall of the machine rejects it: look at both there.'];
+  return ['Follow the reporter: its routes are the place to look.'];
+}

@@ -1,0 +1,85 @@
+/** Finds each packet of one capture in the other. */
+import type { Sighting } from './signatures.ts';
+
+export interface Match {
+  readonly a: Sighting;
+  readonly b: Sighting;
+  readonly changed: boolean;
+}
+
+export interface Matching {
+  readonly matches: readonly Match[];
+  readonly onlyA: readonly Sighting[];
+  readonly onlyB: readonly Sighting[];
+}
+
+/** Beyond this many equal packets they are matched in order: comparing each with each would take for ever. */
+const MAX_EQUAL = 32;
+
+interface Group {
+  readonly a: Sighting[];
+  readonly b: Sighting[];
+}
+
+export function matchSightings(a: readonly Sighting[], b: readonly Sighting[]): Matching {
+  const groups = new Map<string, Group>();
+  const group = (key: string) => {
+    const known = groups.get(key);
+    if (known !== undefined) return known;
+    const made: Group = { a: [], b: [] };
+    groups.set(key, made);
+    return made;
+  };
+  for (const s of a) group(s.key).a.push(s);
+  for (const s of b) group(s.key).b.push(s);
+  const matches: Match[] = [];
+  const [onlyA, onlyB]: [Sighting[], Sighting[]] = [[], []];
+  const unclear: Group[] = [];
+  for (const g of groups.values()) {
+    if (g.b.length === 0) onlyA.push(...g.a);
+    else if (g.a.length === 0) onlyB.push(...g.b);
+    else if (g.a.length === 1 && g.b.length === 1) matches.push(matchOf(g.a[0]!, g.b[0]!));
+    else unclear.push(g);
+  }
+  const centre = median(matches.map((m) => m.b.at - m.a.at));
+  for (const g of unclear) {
+    const pairs = matchEqual(g, centre);
+    const known = new Set(pairs.map((m) => m.a));
+    matches.push(...pairs);
+    onlyA.push(...g.a.filter((s) => !known.has(s)));
+    // A packet seen twice at B (two interfaces, two legs) did leave: it is no stranger.
+  }
+  matches.sort((x, y) => x.a.at - y.a.at);
+  return { matches, onlyA, onlyB };
+}
+
+/** Packets under one key: same content first, and of these the ones whose times fit the rest best. */
+function matchEqual(g: Group, centre: number | null): readonly Match[] {
+  if (centre === null || g.a.length > MAX_EQUAL || g.b.length > MAX_EQUAL)
+    return g.a.slice(0, g.b.length).map((a, i) => matchOf(a, g.b[i]!));
+  const candidates = g.a.flatMap((a) =>
+    g.b.map((b) => ({ a, b, changed: differs(a, b), off: Math.abs(b.at - a.at - centre) })),
+  );
+  candidates.sort((x, y) => Number(x.changed) - Number(y.changed) || x.off - y.off);
+  const taken = new Set<Sighting>();
+  const out: Match[] = [];
+  for (const { a, b, changed } of candidates) {
+    if (taken.has(a) || taken.has(b)) continue;
+    taken.add(a).add(b);
+    out.push({ a, b, changed });
+  }
+  return out;
+}
+
+const matchOf = (a: Sighting, b: Sighting): Match => ({ a, b, changed: differs(a, b) });
+
+/** Only what both captures hold is compared: one may have kept less of each packet. */
+function differs(a: Sighting, b: Sighting): boolean {
+  if (a.captured === b.captured) return a.content !== b.content;
+  return Math.min(a.captured, b.captured) >= 16 && a.start !== b.start;
+}
+
+export function median(values: readonly number[]): number | null {
+  const sorted = [...values].sort((x, y) => x - y);
+  return sorted[sorted.length >> 1] ?? null;
+}
