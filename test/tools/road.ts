@@ -7,7 +7,7 @@ import { type JsonObject, systemClock, systemIds } from '../../src/core/index.ts
 import { loadPolicy } from '../../src/policy/index.ts';
 import { createCallJudge } from '../../src/runner/judge.ts';
 import { perform, permit } from '../../src/runner/step.ts';
-import { createRegistry, type Ground } from '../../src/tools/index.ts';
+import { createRegistry, type Ground, type Tool } from '../../src/tools/index.ts';
 
 /** A folder of its own for a test file, and the whole road of a call in it: policy, authority, tool. */
 export function workbench() {
@@ -28,9 +28,10 @@ export function workbench() {
       args: JsonObject,
       ground: Partial<Ground> = {},
       timeoutMs = 60_000,
+      tools: readonly Tool[] = [],
     ) => {
-      const registry = createRegistry();
-      const judge = createCallJudge(loadPolicy(policy, 'policy.yaml'), registry, {
+      const registry = createRegistry(tools);
+      const judge = createCallJudge(loadPolicy(policy, 'policy.yaml', registry.otherRules), registry, {
         workingDir: path,
         masked: [],
         ...ground,

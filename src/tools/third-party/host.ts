@@ -10,7 +10,8 @@ import type { HostMessage, HostRequest } from './protocol.ts';
 async function main(file: string): Promise<void> {
   const { mark, request } = JSON.parse(await readAll()) as HostMessage;
   const answer = await respond(await load(file), request);
-  process.stdout.write(`\n${mark} ${JSON.stringify(answer)}\n`);
+  // One request, one answer: a socket or timer the tool left open must not keep the process.
+  process.stdout.write(`\n${mark} ${JSON.stringify(answer)}\n`, () => process.exit(0));
 }
 
 async function readAll(): Promise<string> {
