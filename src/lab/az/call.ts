@@ -1,5 +1,5 @@
 /** One command being carried out: its arguments, the world, and the way to change it. */
-import type { Json, JsonObject } from '../../core/index.ts';
+import type { Json } from '../../core/index.ts';
 import type { Change, Lab } from '../lab/open.ts';
 import { objection } from '../lab/open.ts';
 import type { PatchOperation, World } from '../world/types.ts';
@@ -144,11 +144,4 @@ export function needConfirmation(call: Call): void {
   if (call.args.flag('--yes')) return;
   call.warn('WARNING: Unable to prompt for confirmation as no tty available. Use --yes.');
   throw new AzError('Operation cancelled.');
-}
-
-/** Members whose value is undefined are left out, as the generated commands do. */
-export function object(members: Readonly<Record<string, Json | undefined>>): JsonObject {
-  return Object.fromEntries(
-    Object.entries(members).filter((pair): pair is [string, Json] => pair[1] !== undefined),
-  );
 }

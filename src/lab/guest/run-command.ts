@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import type { Json } from '../../core/index.ts';
 import type { Call } from '../az/call.ts';
 import { AzError, armError } from '../az/errors.ts';
-import { vmId } from '../az/shapes/network.ts';
+import { resourceId } from '../az/ids.ts';
 import type { ToolResult } from '../tools/context.ts';
 import type { Vm } from '../world/types.ts';
 import { guestCommand } from './commands.ts';
@@ -37,7 +37,7 @@ export async function runCommand(call: Call, vm: Vm): Promise<Json> {
     patch: machine.patches,
     activity: {
       operation: 'Microsoft.Compute/virtualMachines/runCommand/action',
-      resource: vmId(vm),
+      resource: resourceId(vm.group, 'Microsoft.Compute/virtualMachines', vm.name),
       group: vm.group,
     },
   });

@@ -4,10 +4,10 @@ import { findVm } from '../../network/places.ts';
 import { trace } from '../../network/trace.ts';
 import type { Path, Station, Trace } from '../../network/types.ts';
 import type { Vm } from '../../world/types.ts';
-import { type Call, object } from '../call.ts';
+import type { Call } from '../call.ts';
 import { armError, usage } from '../errors.ts';
 import { nameOf } from '../ids.ts';
-import { guidFor } from '../shapes/common.ts';
+import { guidFor, object } from '../shapes/common.ts';
 import { nicId } from '../shapes/network.ts';
 import { watchedVm } from './watcher.ts';
 

@@ -6,11 +6,11 @@ import { effectiveRoutes } from '../../network/routes.ts';
 import { tagPrefixes } from '../../network/service-tags.ts';
 import type { EffectiveRoute } from '../../network/types.ts';
 import type { NsgRule, Vm, World } from '../../world/types.ts';
-import { type Call, type Commands, commit, findIn, needGroup, object, optionalGroup } from '../call.ts';
+import { type Call, type Commands, commit, findIn, needGroup, optionalGroup } from '../call.ts';
 import { armError, childNotFound, resourceNotFound } from '../errors.ts';
 import { genericSettings } from '../generic-update.ts';
 import { resourceId } from '../ids.ts';
-import { TYPES } from '../shapes/common.ts';
+import { object, TYPES } from '../shapes/common.ts';
 import { ipConfigShape, nicId, nicShape, publicIpName, publicIpShape, subnetId } from '../shapes/network.ts';
 import { nsgByNameOrId } from './nsg.ts';
 

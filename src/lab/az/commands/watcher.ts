@@ -5,10 +5,10 @@ import { regionOfGroup, subnetOf, vnetOf } from '../../network/places.ts';
 import { effectiveRoutes, selectRoute } from '../../network/routes.ts';
 import { regionName } from '../../world/complete.ts';
 import type { Direction, Vm, World } from '../../world/types.ts';
-import { type Call, type Commands, needGroup, object } from '../call.ts';
+import { type Call, type Commands, needGroup } from '../call.ts';
 import { AzError, armError } from '../errors.ts';
 import { resourceId } from '../ids.ts';
-import { child, guidFor, TYPES, WATCHER_GROUP, watcherName } from '../shapes/common.ts';
+import { child, guidFor, object, TYPES, WATCHER_GROUP, watcherName } from '../shapes/common.ts';
 import { nicId, subnetId, vmId, vnetId } from '../shapes/network.ts';
 import { vmByNameOrId } from './compute.ts';
 

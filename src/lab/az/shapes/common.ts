@@ -76,3 +76,10 @@ export const WATCHER_GROUP = 'NetworkWatcherRG';
 export function watcherName(region: string): string {
   return `NetworkWatcher_${region}`;
 }
+
+/** Members whose value is undefined are left out, as the generated commands do. */
+export function object(members: Readonly<Record<string, Json | undefined>>): JsonObject {
+  return Object.fromEntries(
+    Object.entries(members).filter((pair): pair is [string, Json] => pair[1] !== undefined),
+  );
+}

@@ -13,9 +13,8 @@ import type {
   Vnet,
   World,
 } from '../../world/types.ts';
-import { object } from '../call.ts';
 import { resourceId } from '../ids.ts';
-import { child, guidFor, ref, resource, TYPES } from './common.ts';
+import { child, guidFor, object, ref, resource, TYPES } from './common.ts';
 
 export function nsgShape(world: World, nsg: Nsg): JsonObject {
   const subnets = world.vnets.flatMap((v) =>

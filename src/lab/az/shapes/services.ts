@@ -2,9 +2,8 @@
 import type { Json, JsonObject } from '../../../core/index.ts';
 import { regionOfGroup } from '../../network/places.ts';
 import type { DnsRecord, DnsZone, RecordType, StorageAccount, World } from '../../world/types.ts';
-import { object } from '../call.ts';
 import { resourceId } from '../ids.ts';
-import { child, ref, TYPES } from './common.ts';
+import { child, object, ref, TYPES } from './common.ts';
 import { vnetId } from './network.ts';
 
 export function privateZoneShape(zone: DnsZone): JsonObject {
