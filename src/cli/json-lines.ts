@@ -44,23 +44,50 @@ export async function* inputLines(
   if (size > 0) yield line();
 }
 
-/** Output in large pieces, waiting when the reader is slower than we are. */
-export function pieces(cli: Cli): { add(text: string): Promise<void> | undefined; flush(): Promise<void> } {
+/** Output that waits when its reader is slower than we are, and notices when the reader has gone. */
+export interface Outlet {
+  /** False once nobody reads any more: the caller stops. */
+  write(data: string | Uint8Array): Promise<boolean>;
+  /** Gathers small pieces; a promise when it had to write. */
+  add(text: string): Promise<boolean> | undefined;
+  flush(): Promise<boolean>;
+}
+
+const PIECE = 64 * 1024;
+
+export function outlet(cli: Cli): Outlet {
   let waiting: string[] = [];
   let size = 0;
-  const flush = async () => {
-    if (size === 0) return;
+  let gone = false;
+  let wake = () => {};
+  // `| head` closes the pipe when it has enough: no fault of ours, and nothing to say.
+  cli.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    gone = true;
+    wake();
+  });
+  const write = async (data: string | Uint8Array) => {
+    if (gone) return false;
+    if (!cli.stdout.write(data))
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+        cli.stdout.once('drain', resolve);
+      });
+    return !gone;
+  };
+  const flush = () => {
     const text = waiting.join('');
     waiting = [];
     size = 0;
-    if (!cli.stdout.write(text)) await new Promise<void>((resolve) => cli.stdout.once('drain', resolve));
+    return text === '' ? Promise.resolve(!gone) : write(text);
   };
   return {
+    write,
+    flush,
     add: (text) => {
       waiting.push(text);
       size += text.length;
-      return size > 64 * 1024 ? flush() : undefined;
+      return size > PIECE ? flush() : undefined;
     },
-    flush,
   };
 }

@@ -3,7 +3,14 @@ import { detectCommand, PROGRAM_NAMES } from './commands.ts';
 import { detectCrypt, detectLdapHash, detectPbkdf2, detectSam } from './hashes.ts';
 import { detectAuthPair, detectBasic, detectBearer, detectCookies, detectSignature } from './headers.ts';
 import { detectJwt } from './jwt.ts';
-import { detectAccountId, detectKey256, detectKey512, detectMarkedKey, detectSubscription } from './keys.ts';
+import {
+  detectAccountId,
+  detectAccountRow,
+  detectKey256,
+  detectKey512,
+  detectMarkedKey,
+  detectSubscription,
+} from './keys.ts';
 import { detectCode, detectJwk } from './objects.ts';
 import { detectBareKey, detectEncodedPem, detectPemBegin, detectPemEnd, detectPutty } from './pem.ts';
 import { placeholderEnd } from './placeholder.ts';
@@ -101,6 +108,7 @@ export const ANCHORS: readonly Anchor[] = [
   ),
   ...anchors(detectSubscription, 'subscription', 'subscriptions/', 'subscriptionId', 'subscription_id'),
   ...anchors(detectAccountId, 'homeTenantId', 'cloudName'),
+  ...anchors(detectAccountRow, 'AzureCloud', 'AzureUSGovernment', 'AzureChinaCloud'),
   ...anchors(detectJwk, 'kty'),
   ...anchors(detectCode, '?code=', '&code='),
   ...anchors(detectVaultId, '.vault.azure.net/secrets/'),

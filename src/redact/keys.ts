@@ -122,3 +122,11 @@ export const detectAccountId: Detector = (scan, _start, end) => {
   const start = end + found.index + found[0].length - 36;
   return scan.take(start, start + 36, 'subscription_id');
 };
+
+/** The same without names, `-o tsv`: cloud, home tenant, subscription. */
+export const detectAccountRow: Detector = (scan, _start, end) => {
+  const { text } = scan;
+  const row = /^\t([0-9a-f-]{36})\t([0-9a-f-]{36})\t/i.exec(text.slice(end, end + 80));
+  if (row === null || !isGuid(row[1]!) || !isGuid(row[2]!)) return false;
+  return scan.take(end + 38, end + 74, 'subscription_id');
+};

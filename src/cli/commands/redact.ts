@@ -1,6 +1,6 @@
 import { EXIT, parseJson } from '../../core/index.ts';
 import type { Cli, DefineCommand } from '../cli.ts';
-import { inputLines, pieces } from '../json-lines.ts';
+import { inputLines, outlet } from '../json-lines.ts';
 
 export const define: DefineCommand = (command, cli) => {
   command
@@ -25,22 +25,20 @@ async function redactStream(cli: Cli): Promise<void> {
   const { decodeBytes, encodeBytes, redactionStream, unfinished } = await import('../../redact/index.ts');
   const stream = redactionStream();
   let rest = Buffer.alloc(0);
-  const write = async (text: string) => {
-    if (text !== '' && !cli.stdout.write(encodeBytes(text)))
-      await new Promise<void>((resolve) => cli.stdout.once('drain', resolve));
-  };
+  const out = outlet(cli);
   for await (const chunk of cli.stdin as AsyncIterable<Buffer>) {
     const bytes = Buffer.concat([rest, chunk]);
     const whole = bytes.length - unfinished(bytes);
     rest = Buffer.from(bytes.subarray(whole));
-    await write(stream.push(decodeBytes(bytes.subarray(0, whole))));
+    const shown = stream.push(decodeBytes(bytes.subarray(0, whole)));
+    if (shown !== '' && !(await out.write(encodeBytes(shown)))) return;
   }
-  await write(stream.push(decodeBytes(rest)) + stream.end());
+  await out.write(encodeBytes(stream.push(decodeBytes(rest)) + stream.end()));
 }
 
 async function redactLines(cli: Cli): Promise<void> {
   const { redact, redactJson } = await import('../../redact/index.ts');
-  const out = pieces(cli);
+  const out = outlet(cli);
   let number = 0;
   for await (const line of inputLines(cli.stdin)) {
     number++;
@@ -56,7 +54,7 @@ async function redactLines(cli: Cli): Promise<void> {
         ? redact(parsed.value).text
         : redactJson(parsed.value).value;
     const pending = out.add(`${JSON.stringify(value)}\n`);
-    if (pending) await pending;
+    if (pending && !(await pending)) return;
   }
   await out.flush();
 }

@@ -4,7 +4,7 @@ import { CODES, EXIT, type ExitCode, parseJson, quoteArgv, visible, WritError } 
 import type { Classification, ShellResponse } from '../../shell/index.ts';
 import type { Cli, DefineCommand } from '../cli.ts';
 import { type FolderFlags, folderOptions } from '../folders.ts';
-import { inputLines, pieces } from '../json-lines.ts';
+import { inputLines, outlet } from '../json-lines.ts';
 
 interface RunFlags extends FolderFlags {
   readonly json?: boolean;
@@ -151,10 +151,10 @@ function defineClassify(command: Command, cli: Cli): void {
 
 /** One answer a line, whatever the line holds: what cannot be read is RISKY, in its place. */
 async function classifyLines(cli: Cli, classify: (command: string) => Classification): Promise<void> {
-  const out = pieces(cli);
+  const out = outlet(cli);
   for await (const line of inputLines(cli.stdin)) {
     const pending = out.add(`${JSON.stringify(lineAnswer(line, classify))}\n`);
-    if (pending) await pending;
+    if (pending && !(await pending)) return;
   }
   await out.flush();
 }
