@@ -174,7 +174,7 @@ export function engineInput(
   };
 }
 
-function environment({ workflow, folders, mode }: LaunchOptions): Record<string, string> {
+export function environment({ workflow, folders, mode }: LaunchOptions): Record<string, string> {
   return {
     PATH: `${SYSTEM_PATH}:${dirname(process.execPath)}`,
     HOME: folders.temp,
@@ -186,7 +186,7 @@ function environment({ workflow, folders, mode }: LaunchOptions): Record<string,
   };
 }
 
-function profileOf(options: LaunchOptions): Profile {
+export function profileOf(options: LaunchOptions): Profile {
   if (options.isolation === 'none') return { kind: 'none' };
   const { workflow, step, folders, mode, engine } = options;
   const network = (step.network?.[mode] ?? []).length > 0 ? 'host' : 'none';

@@ -5,6 +5,7 @@ import { readArtifacts } from './artifacts.ts';
 import { readCommandPlan, runCommands } from './command-plan.ts';
 import { engineArgv, engineInput, freshTemp, type Launched, launch, probe } from './engine.ts';
 import { failFlight } from './fail.ts';
+import { performGit, probeGit } from './git-take-off.ts';
 import type { LogEntry } from './log.ts';
 import { PROTOCOL_VERSION, type Receipt } from './protocol.ts';
 import type { State } from './states.ts';
@@ -102,7 +103,16 @@ async function perform(context: StepContext, writ: Writ): Promise<Launched> {
     salt: sha256(`${log.record.flightId}/${step.id}`),
     token: token?.token ?? '',
   });
-  return launch(writ, launchOptions(context, 'take-off', freshTemp(stepRoot(context)), input));
+  const options = launchOptions(context, 'take-off', freshTemp(stepRoot(context)), input);
+  if (engine.kind === 'builtin' && engine.name === 'git') {
+    const read = plannedArtifacts(context);
+    return read.ok ? performGit(context, writ, options, read.value) : { ok: false, reason: read.reason };
+  }
+  return launch(writ, options);
+}
+
+function plannedArtifacts(context: StepContext) {
+  return readArtifacts(join(stepRoot(context), 'artifacts'), standing(context).receipt?.artifacts ?? []);
 }
 
 /** A `command` step is performed by the shell, word for word from the verified artifact. */
@@ -213,6 +223,11 @@ async function ask(context: StepContext): Promise<'done' | 'not_done' | 'unknown
   const { workflow, step, log, deps } = context;
   const engine = engineOf(context);
   if (engine.kind === 'builtin' && engine.name === 'command') return askCheck(context);
+  if (engine.kind === 'builtin' && engine.name === 'git') {
+    const read = plannedArtifacts(context);
+    const options = launchOptions(context, 'take-off', freshTemp(stepRoot(context)), {});
+    return read.ok ? probeGit(context, options, read.value) : 'unknown';
+  }
   const argv =
     step.probe !== undefined
       ? engineArgv({ kind: 'file', name: step.probe, file: resolve(workflow.folder, step.probe) })
