@@ -53,6 +53,7 @@ export async function analyseFile(path: string, io: CommandIo): Promise<Analysed
 export async function analyzeCommand(options: AnalyzeOptions, io: CommandIo): Promise<ExitCode> {
   const files = options.compare === undefined ? options.files : [options.files[0] ?? '', options.compare];
   const all: Analysed[] = [];
+  const stems = distinctStems(files);
   // `--json` alone writes nothing: the document on stdout is the result.
   const writes =
     !options.json ||
@@ -63,12 +64,12 @@ export async function analyzeCommand(options: AnalyzeOptions, io: CommandIo): Pr
     const analysed = await analyseFile(file, io);
     all.push(analysed);
     if (!writes) continue;
-    const paths = writeReports(analysed, file, options, io);
+    const paths = writeReports(analysed, stems[all.length - 1]!, options, io);
     if (!options.json) io.out(`${summaryLine(analysed.report)}\n${paths.map((p) => `  ${p}\n`).join('')}`);
   }
   const [first, second] = all;
   if (options.compare !== undefined && first && second)
-    return compareAnalysed(first, second, files as [string, string], options, writes, io);
+    return compareAnalysed(first, second, [stems[0]!, stems[1]!], options, writes, io);
   if (options.json)
     io.out(`${jsonText(all.length === 1 ? first?.report : { files: all.map((x) => x.report) })}\n`);
   return EXIT.ok;
@@ -76,11 +77,10 @@ export async function analyzeCommand(options: AnalyzeOptions, io: CommandIo): Pr
 
 function writeReports(
   { report, analysis }: Analysed,
-  file: string,
+  stem: string,
   options: AnalyzeOptions,
   io: CommandIo,
 ): readonly string[] {
-  const stem = stemOf(file);
   const reports = options.reportDir ?? '.';
   return [
     writeOutput(io, options.semanticDir ?? '.', `${stem}_semantic.json`, jsonText(report, 2)),
@@ -96,7 +96,7 @@ function writeReports(
 async function compareAnalysed(
   a: Analysed,
   b: Analysed,
-  files: readonly [string, string],
+  stems: readonly [string, string],
   options: AnalyzeOptions,
   writes: boolean,
   io: CommandIo,
@@ -104,10 +104,10 @@ async function compareAnalysed(
   const comparison = compareRates(
     a.analysis,
     b.analysis,
-    await compareEnds(resolve(io.cwd, files[0]), resolve(io.cwd, files[1])),
+    await compareEnds(resolve(io.cwd, a.analysis.capture.file), resolve(io.cwd, b.analysis.capture.file)),
   );
   if (writes) {
-    const stem = `${stemOf(files[0])}_vs_${stemOf(files[1])}_comparison`;
+    const stem = `${stems[0]}_vs_${stems[1]}_comparison`;
     const json = writeOutput(io, options.semanticDir ?? '.', `${stem}.json`, jsonText(comparison, 2));
     const markdown = writeOutput(io, options.reportDir ?? '.', `${stem}.md`, comparisonMarkdown(comparison));
     if (!options.json)
@@ -150,6 +150,18 @@ export async function countersCommand(
 export function stemOf(file: string): string {
   const name = basename(file).replace(/\.gz$/i, '');
   return name.slice(0, name.length - extname(name).length) || name;
+}
+
+/** Captures of two machines are often called the same: the second of a name gets a number. */
+function distinctStems(files: readonly string[]): readonly string[] {
+  const used = new Set<string>();
+  return files.map((file) => {
+    const stem = stemOf(file);
+    let [own, n] = [stem, 2];
+    while (used.has(own)) own = `${stem}-${n++}`;
+    used.add(own);
+    return own;
+  });
 }
 
 /** Writes beside and renames, so that a reader never sees half a report. */

@@ -53,6 +53,8 @@ export const define: DefineCommand = (command, cli) => {
           `${f.holds ? cli.style.green('holds') : cli.style.red('fails')} ${f.id}${f.why ? `: ${f.why}` : ''}`,
         );
       for (const id of result.missing) cli.print(`${cli.style.red('left out')} ${id}`);
+      for (const section of result.altered)
+        cli.print(`${cli.style.red('altered')} ${section}: not what the capture gives`);
       cli.print(result.verified ? 'every finding holds' : 'the report does not hold');
     });
   command

@@ -1,4 +1,4 @@
-import type { Analysis } from '../analysis.ts';
+import type { Analysis, DnsFacts } from '../analysis.ts';
 import type { DualEnd } from './dual-end.ts';
 
 /** Two captures side by side, by rates: sizes differ, rates compare. */
@@ -35,7 +35,7 @@ export function compareRates(a: Analysis, b: Analysis, dualEnd: DualEnd | null):
         a: round(x),
         b: round(y),
         change_pct: change === null ? null : round(change),
-        judgement: judge(change),
+        judgement: judge(change, m.unit.startsWith('%') ? y : Number.POSITIVE_INFINITY),
         worse: m.lowerIsBetter ? y > x : y < x,
       },
     ];
@@ -51,15 +51,18 @@ export function compareRates(a: Analysis, b: Analysis, dualEnd: DualEnd | null):
   return { schema: 'writ.pcap.comparison/1', a: side(a), b: side(b), metrics, verdict, dual_end: dualEnd };
 }
 
-/** Under 10 % is stable, over 50 % significant, over 200 % critical. */
-function judge(change: number | null): Metric['judgement'] {
-  const size = change === null ? Number.POSITIVE_INFINITY : Math.abs(change);
+/** Under 10 % is stable, over 50 % significant, over 200 % critical. What was not there before has no percentage. */
+function judge(change: number | null, now: number): Metric['judgement'] {
+  if (change === null) return now >= 1 ? 'critical' : 'significant';
+  const size = Math.abs(change);
   return size < 10 ? 'stable' : size <= 50 ? 'changed' : size <= 200 ? 'significant' : 'critical';
 }
 
 const round = (n: number) => Math.round(n * 1000) / 1000;
 const rate = (part: (a: Analysis) => number, whole: (a: Analysis) => number) => (a: Analysis) =>
   whole(a) === 0 ? null : (100 * part(a)) / whole(a);
+const failedAnswers = (dns: DnsFacts) =>
+  dns.rcodes.filter((r) => r.rcode !== 'NOERROR').reduce((n, r) => n + r.count, 0);
 const tcpPackets = (a: Analysis) => a.tcp?.totals.packets ?? 0;
 
 const METRICS: readonly {
@@ -72,10 +75,7 @@ const METRICS: readonly {
     name: 'retransmission rate',
     unit: '% of TCP packets',
     lowerIsBetter: true,
-    of: rate(
-      (a) => (a.tcp ? a.tcp.totals.retransmissions + a.tcp.totals.fast_retransmissions : 0),
-      tcpPackets,
-    ),
+    of: rate((a) => a.tcp?.totals.retransmissions ?? 0, tcpPackets),
   },
   {
     name: 'duplicate ACK rate',
@@ -102,11 +102,12 @@ const METRICS: readonly {
     of: rate((a) => a.tcp?.totals.zero_windows ?? 0, tcpPackets),
   },
   {
-    name: 'handshake success',
+    // Failures, not successes: from 100 % to none a success rate falls by 100 % only.
+    name: 'handshake failure rate',
     unit: '% of attempts',
-    lowerIsBetter: false,
+    lowerIsBetter: true,
     of: rate(
-      (a) => a.tcp?.connections.handshakes_completed ?? 0,
+      (a) => Math.max(0, (a.tcp?.connections.syn_sent ?? 0) - (a.tcp?.connections.handshakes_completed ?? 0)),
       (a) => a.tcp?.connections.syn_sent ?? 0,
     ),
   },
@@ -127,7 +128,7 @@ const METRICS: readonly {
     unit: '% of queries',
     lowerIsBetter: true,
     of: rate(
-      (a) => (a.dns ? a.dns.unanswered + a.dns.nxdomain.total + a.dns.servfail.total : 0),
+      (a) => (a.dns ? a.dns.unanswered + failedAnswers(a.dns) : 0),
       (a) => a.dns?.queries ?? 0,
     ),
   },

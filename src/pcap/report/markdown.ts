@@ -1,88 +1,97 @@
 import type { Analysis } from '../analysis.ts';
 import type { Finding, SemanticReport } from '../semantic/types.ts';
+import { fileName, md, mdCode } from './escape.ts';
 
 /** The forensic report for people: summary first, then what was found, then the facts behind it. */
 export function forensicReport(report: SemanticReport, analysis: Analysis): string {
   return `${[title(report), summarySection(report), findings(report.findings), protocols(report), tcp(report), icmp(report), dns(report), arp(report), talkers(analysis), limits(report)].filter((s) => s !== '').join('\n\n')}\n`;
 }
 
+const MAX_LINES = 50;
+const MAX_LISTED = 15;
+
 /** The short form: at most fifty lines, whatever the capture holds. */
 export function executiveSummary(report: SemanticReport): string {
+  const { findings: found } = report;
+  const first = found.filter((f) => f.severity !== 'INFO').slice(0, 4);
   const lines = [
-    `# Executive summary — ${report.capture_summary.file.split('/').at(-1)}`,
+    `# Executive Summary — ${md(fileName(report.capture_summary.file))}`,
     '',
     ...summaryLines(report),
     '',
     '## Findings',
-    ...(report.findings.length === 0
-      ? ['None: nothing in this capture looks wrong.']
-      : report.findings
-          .slice(0, 15)
-          .map(
-            (f) =>
-              `- **${f.severity}** ${f.title}${f.frames.length > 0 ? ` (frames ${f.frames.slice(0, 5).join(', ')})` : ''}`,
-          )),
-    ...(report.findings.length > 15
-      ? [`- … and ${report.findings.length - 15} more in the full report`]
-      : []),
     '',
-    '## What to do first',
-    ...report.findings
-      .filter((f) => f.severity !== 'INFO')
-      .slice(0, 4)
-      .map((f) => `- ${f.remediation[0] ?? f.title}`),
+    ...(found.length === 0 ? [NOTHING] : found.slice(0, MAX_LISTED).map(findingLine)),
+    ...(found.length > MAX_LISTED ? [`- … and ${found.length - MAX_LISTED} more in the full report`] : []),
+    ...(first.length === 0 ? [] : ['', '## What to do first', '']),
+    ...first.map((f, i) => `${i + 1}. ${md(f.remediation[0] ?? f.title)}`),
   ];
-  return `${lines.slice(0, 49).join('\n')}\n`;
+  return `${lines.slice(0, MAX_LINES).join('\n')}\n`;
+}
+
+const NOTHING = 'None: no rule found anything wrong.';
+
+function findingLine(f: Finding): string {
+  const where = f.frames.length > 0 ? ` (frames ${f.frames.slice(0, 5).join(', ')})` : '';
+  return `- **${f.severity}** ${md(f.title)}${where}`;
 }
 
 function title({ capture_summary: s }: SemanticReport): string {
-  return `# Forensic report — ${s.file.split('/').at(-1)}\n\n_SHA-256 ${s.sha256}_`;
+  return `# Forensic report — ${md(fileName(s.file))}\n\nSHA-256 \`${s.sha256}\``;
 }
 
 function summarySection(report: SemanticReport): string {
-  return `## Executive Summary\n${summaryLines(report).join('\n')}`;
+  return `## Executive Summary\n\n${summaryLines(report).join('\n')}`;
 }
 
+/** The verdict, and one line a protocol. Two blanks at the end keep them apart when drawn. */
 function summaryLines(report: SemanticReport): readonly string[] {
   const s = report.capture_summary;
-  const grave = report.findings.filter((f) => f.severity === 'CRITICAL' || f.severity === 'HIGH');
-  const verdict =
-    s.total_packets === 0
-      ? 'The capture holds no packets.'
-      : grave.length > 0
-        ? `${grave.length} grave finding(s): ${grave
-            .slice(0, 3)
-            .map((f) => f.title)
-            .join('; ')}.`
-        : report.findings.some((f) => f.severity !== 'INFO')
-          ? 'Some findings, none of them grave.'
-          : 'Nothing in this capture looks wrong.';
-  return [
-    verdict,
+  const t = report.tcp;
+  const lines = [
+    `**${verdict(report)}**`,
     `${s.total_packets} packets, ${s.bytes} bytes over ${s.duration_seconds.toFixed(3)} s (${s.avg_packets_per_second.toFixed(1)} packets/s); ${s.protocols_present.join(', ') || 'no known protocol'}.`,
-    ...(report.tcp
+    ...(t
       ? [
-          `TCP: ${report.tcp.streams_total} streams, ${report.tcp.retransmissions_total} retransmissions, ${report.tcp.rst_count} resets, ${report.tcp.zero_window_total} zero windows; ${report.tcp.connection_stats.handshakes_completed} of ${report.tcp.connection_stats.syn_sent} handshakes completed.`,
+          `TCP: ${t.streams_total} streams, ${t.retransmissions_total} retransmissions, ${t.rst_count} resets, ${t.zero_window_total} zero windows; ${t.connection_stats.handshakes_completed} of ${t.connection_stats.syn_sent} handshakes completed.`,
         ]
       : []),
     ...(report.dns
       ? [`DNS: ${report.dns.queries_total} queries, ${report.dns.unanswered_queries} unanswered.`]
       : []),
-    ...(s.notes ?? []).slice(0, 3).map((n) => `Note: ${n}`),
+    ...(s.truncated_packets > 0 ? [`${s.truncated_packets} packets were cut short by the capture.`] : []),
+    ...(s.notes ?? []).slice(0, 3).map((n) => `Note: ${md(n)}.`),
   ];
+  return lines.map((line, i) => (i < lines.length - 1 ? `${line}  ` : line));
+}
+
+function verdict({ capture_summary: s, findings: found }: SemanticReport): string {
+  if (s.total_packets === 0) return 'The capture holds no packets: nothing can be said about the network.';
+  const grave = found.filter((f) => f.severity === 'CRITICAL' || f.severity === 'HIGH');
+  const some = found.filter((f) => f.severity !== 'INFO');
+  const named = (list: readonly Finding[]) =>
+    `${list
+      .slice(0, 3)
+      .map((f) => md(f.title))
+      .join('; ')}${list.length > 3 ? `; and ${list.length - 3} more` : ''}`;
+  if (grave.length > 0) return `${grave.length} grave finding(s): ${named(grave)}.`;
+  if (some.length > 0) return `Nothing grave, but ${some.length} finding(s): ${named(some)}.`;
+  return 'No rule found anything wrong in this capture.';
 }
 
 function findings(all: readonly Finding[]): string {
-  if (all.length === 0) return '## Findings\nNone.';
-  return `## Findings\n${all
+  if (all.length === 0) return `## Findings\n\n${NOTHING}`;
+  return `## Findings\n\n${all
     .map((f) =>
       [
-        `### ${f.severity}: ${f.title}`,
-        f.explanation,
+        `### ${f.severity}: ${md(f.title)}`,
+        '',
+        md(f.explanation),
+        '',
         `- Id: \`${f.id}\``,
         ...(f.frames.length > 0 ? [`- Frames: ${f.frames.join(', ')}`] : []),
-        `- Check: \`${f.predicate}\``,
-        ...f.remediation.map((r) => `- Do: ${r}`),
+        `- Check: ${mdCode(f.predicate)}`,
+        ...f.remediation.map((r) => `- Do: ${md(r)}`),
       ].join('\n'),
     )
     .join('\n\n')}`;
@@ -92,14 +101,14 @@ const table = (header: readonly string[], rows: readonly (readonly (string | num
   [
     `| ${header.join(' | ')} |`,
     `|${header.map(() => '---').join('|')}|`,
-    ...rows.map((r) => `| ${r.map((c) => String(c).replaceAll('|', '\\|')).join(' | ')} |`),
+    ...rows.map((r) => `| ${r.map((c) => md(String(c))).join(' | ')} |`),
   ].join('\n');
 const ms = (q: { readonly median: number; readonly p95: number; readonly max: number } | null | undefined) =>
   q ? `${q.median.toFixed(2)} / ${q.p95.toFixed(2)} / ${q.max.toFixed(2)}` : '–';
 
 function protocols({ capture_summary: s, tunnels }: SemanticReport): string {
   const seen = tunnels ? Object.entries(tunnels).map(([name, frames]) => `${name} (${frames})`) : [];
-  return `## Capture\n${table(['Fact', 'Value'], [['packets', s.total_packets], ['bytes', s.bytes], ['duration', `${s.duration_seconds.toFixed(3)} s`], ['link types', s.link_types.join(', ')], ['protocols', s.protocols_present.join(', ')], ['cut packets', s.truncated_packets], ['malformed packets', s.malformed_packets], ...(seen.length > 0 ? [['tunnels', seen.join(', ')] as const] : [])])}`;
+  return `## Capture\n\n${table(['Fact', 'Value'], [['packets', s.total_packets], ['bytes', s.bytes], ['duration', `${s.duration_seconds.toFixed(3)} s`], ['link types', s.link_types.join(', ')], ['protocols', s.protocols_present.join(', ')], ['cut packets', s.truncated_packets], ['malformed packets', s.malformed_packets], ...(seen.length > 0 ? [['tunnels', seen.join(', ')] as const] : [])])}`;
 }
 
 function tcp({ tcp: t }: SemanticReport): string {
@@ -132,13 +141,13 @@ function tcp({ tcp: t }: SemanticReport): string {
     ms(s.ack_rtt_ms),
     s.sample_frames.join(', '),
   ]);
-  return `## TCP\n${facts}${rows.length > 0 ? `\n\nStreams with trouble (${t.streams_with_issues_total} in all):\n\n${table(['Stream', 'From', 'To', 'Retrans.', 'Dup ACK', 'Out of order', 'Zero window', 'RST', 'RTT ms', 'Frames'], rows)}` : ''}`;
+  return `## TCP\n\n${facts}${rows.length > 0 ? `\n\nStreams with trouble (${t.streams_with_issues_total} in all):\n\n${table(['Stream', 'From', 'To', 'Retrans.', 'Dup ACK', 'Out of order', 'Zero window', 'RST', 'RTT ms', 'Frames'], rows)}` : ''}`;
 }
 
 function icmp({ icmp: i }: SemanticReport): string {
   if (!i) return '';
   const rows = i.unreachable_details.map((u) => [u.src, u.dst, u.code_meaning, u.count, u.sample_frame]);
-  return `## ICMP\n${i.echo_pairs_matched} echo pairs, ${i.echo_unmatched} without a partner; RTT ms (median / p95 / max) ${ms(i.rtt_ms)}.${rows.length > 0 ? `\n\n${table(['From', 'To', 'Says', 'Count', 'Frame'], rows)}` : ''}`;
+  return `## ICMP\n\n${i.echo_pairs_matched} echo pairs, ${i.echo_unmatched} without a partner; RTT ms (median / p95 / max) ${ms(i.rtt_ms)}.${rows.length > 0 ? `\n\n${table(['From', 'To', 'Says', 'Count', 'Frame'], rows)}` : ''}`;
 }
 
 function dns({ dns: d }: SemanticReport): string {
@@ -147,18 +156,18 @@ function dns({ dns: d }: SemanticReport): string {
     ...d.nxdomain_domains.map((x) => [x.name, 'NXDOMAIN', x.count, x.sample_frame] as const),
     ...d.servfail_domains.map((x) => [x.name, 'SERVFAIL', x.count, x.sample_frame] as const),
   ];
-  return `## DNS\n${d.queries_total} queries, ${d.responses_total} responses, ${d.unanswered_queries} unanswered; latency ms (median / p95 / max) ${ms(d.latency_ms)}; servers ${d.dns_servers_queried.join(', ')}.${failing.length > 0 ? `\n\n${table(['Name', 'Answer', 'Count', 'Frame'], failing)}` : ''}`;
+  return `## DNS\n\n${d.queries_total} queries, ${d.responses_total} responses, ${d.unanswered_queries} unanswered; latency ms (median / p95 / max) ${ms(d.latency_ms)}; servers ${md(d.dns_servers_queried.join(', '))}.${failing.length > 0 ? `\n\n${table(['Name', 'Answer', 'Count', 'Frame'], failing)}` : ''}`;
 }
 
 function arp({ arp: a }: SemanticReport): string {
   return a
-    ? `## ARP\n${a.total_requests} requests, ${a.total_replies} replies, ${a.gratuitous_arp_count} gratuitous; ${a.unanswered_requests_total} addresses without an answer, ${a.duplicate_ip_alerts_total} claimed twice.`
+    ? `## ARP\n\n${a.total_requests} requests, ${a.total_replies} replies, ${a.gratuitous_arp_count} gratuitous; ${a.unanswered_requests_total} addresses without an answer, ${a.duplicate_ip_alerts_total} claimed twice.`
     : '';
 }
 
 function talkers({ talkers: t }: Analysis): string {
   if (t.items.length === 0) return '';
-  return `## Busiest conversations\n${table(
+  return `## Busiest conversations\n\n${table(
     ['A', 'B', 'Protocol', 'Packets', 'Bytes'],
     t.items.slice(0, 10).map((x) => [x.a, x.b, x.protocol, x.packets, x.bytes]),
   )}`;
@@ -166,6 +175,6 @@ function talkers({ talkers: t }: Analysis): string {
 
 function limits({ limits: l }: SemanticReport): string {
   return l && l.length > 0
-    ? `## Limits reached\n${l.map((x) => `- ${x.what}: kept ${x.bound}, ${x.dropped} not kept`).join('\n')}`
+    ? `## Limits reached\n\n${l.map((x) => `- ${x.what}: kept ${x.bound}, ${x.dropped} not kept`).join('\n')}`
     : '';
 }
