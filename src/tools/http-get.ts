@@ -1,4 +1,3 @@
-import { Client } from 'undici';
 import { z } from 'zod';
 import { CODES, type JsonObject, messageOf } from '../core/index.ts';
 import {
@@ -11,9 +10,8 @@ import {
   PASSED,
 } from '../policy/index.ts';
 import { callOf } from './action.ts';
-import { connectTo, judgedAddress } from './http-address.ts';
-import { type Body, readBody } from './http-body.ts';
-import { defineTool, failed, type ToolContext, type ToolOutput } from './tool.ts';
+import { withoutCredentials } from './http-url.ts';
+import { defineTool, failed } from './tool.ts';
 
 const seconds = z.number().positive().max(86_400).optional();
 const args = z.strictObject({
@@ -23,7 +21,7 @@ const args = z.strictObject({
   timeout_seconds: seconds,
   timeout: seconds,
 });
-type Args = z.infer<typeof args>;
+export type HttpArgs = z.infer<typeof args>;
 
 /** Headers that say how the message is carried or to whom: the client's own, not a plan's. */
 const CARRIER =
@@ -49,6 +47,8 @@ export const httpGet = defineTool({
     const limit = Math.min(context.timeoutMs, context.rules.timeout_seconds * 1000, own * 1000);
     const signal = AbortSignal.any([context.signal, AbortSignal.timeout(Math.ceil(limit))]);
     try {
+      // The HTTP client is loaded when it is first needed: most plans never do.
+      const { follow } = await import('./http-request.ts');
       return await follow(wanted, context, signal);
     } catch (error) {
       if (signal.aborted)
@@ -66,7 +66,7 @@ export const httpGet = defineTool({
   },
 });
 
-function judgeCall(call: Args, rules: HttpRules, judge: JudgeUrl): Finding {
+function judgeCall(call: HttpArgs, rules: HttpRules, judge: JudgeUrl): Finding {
   const deny = (rule: string, reason: string): Finding => ({ verdict: 'deny', rule, at: [], reason });
   if (!URL.canParse(call.url)) return deny('scheme', 'this is not a whole URL: write https://host/path');
   const url = new URL(call.url);
@@ -87,148 +87,4 @@ function judgeCall(call: Args, rules: HttpRules, judge: JudgeUrl): Finding {
       mend: { op: 'set', at: ['require_approval'], value: false },
     };
   return PASSED;
-}
-
-/** Follows redirects by hand: each hop is judged as if the plan had asked for it. */
-async function follow(
-  wanted: Args,
-  context: ToolContext<HttpRules>,
-  signal: AbortSignal,
-): Promise<ToolOutput> {
-  const { rules, ground } = context;
-  const judge = compileDomains(rules);
-  let url = new URL(wanted.url);
-  let headers: Record<string, string> = { ...wanted.headers };
-  const redirects: string[] = [];
-  for (;;) {
-    const finding = judge.url(url);
-    if (finding) return { status: 'denied', finding: afterRedirect(finding, redirects) };
-    const judged = await judgedAddress(hostOf(url), judge, ground.dnsServers, signal);
-    if ('finding' in judged) return { status: 'denied', finding: afterRedirect(judged.finding, redirects) };
-    if ('error' in judged) return failed(CODES.tool_failed, judged.error, 'check the name');
-    const answer = await request(url, headers, judged.address, rules, signal);
-    if ('finding' in answer) return { status: 'denied', finding: answer.finding };
-    if (answer.location === undefined) return { status: 'success', data: resultOf(url, answer, redirects) };
-    if (redirects.length >= rules.max_redirects)
-      return failed(
-        CODES.tool_failed,
-        `more than ${rules.max_redirects} redirects`,
-        'ask for the final address, or raise max_redirects',
-      );
-    const next = new URL(answer.location, url);
-    // Credentials were meant for the first server only.
-    if (next.origin !== url.origin)
-      headers = Object.fromEntries(
-        Object.entries(headers).filter(([name]) => !/^(authorization|cookie)$/i.test(name)),
-      );
-    redirects.push(withoutCredentials(next));
-    url = next;
-  }
-}
-
-interface Answer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Body;
-  readonly location: string | undefined;
-}
-
-async function request(
-  url: URL,
-  headers: Readonly<Record<string, string>>,
-  address: string,
-  rules: HttpRules,
-  signal: AbortSignal,
-): Promise<Answer | { readonly finding: Finding }> {
-  // A client of its own for this one address: no pool, no proxy from the environment, no shared cookies.
-  const client = new Client(url.origin, { connect: connectTo(address), maxHeaderSize: 32 * 1024 });
-  try {
-    const response = await client.request({
-      method: 'GET',
-      path: `${url.pathname}${url.search}`,
-      headers: {
-        'user-agent': 'writ',
-        accept: '*/*',
-        'accept-encoding': 'identity',
-        ...credentials(url),
-        ...headers,
-      },
-      signal,
-    });
-    const found = flat(response.headers);
-    const location = [301, 302, 303, 307, 308].includes(response.statusCode) ? found.location : undefined;
-    const declared = Number(found['content-length'] ?? 0);
-    if (location === undefined && declared > rules.max_response_bytes)
-      return {
-        finding: {
-          verdict: 'deny',
-          rule: 'max_response_bytes',
-          at: ['max_response_bytes'],
-          reason: `the answer has ${declared} bytes, more than ${rules.max_response_bytes}`,
-        },
-      };
-    const body =
-      location === undefined
-        ? await readBody(response.body, found['content-encoding'], rules.max_response_bytes)
-        : { bytes: Buffer.alloc(0), truncated: false };
-    return { status: response.statusCode, headers: found, body, location };
-  } finally {
-    await client.destroy();
-  }
-}
-
-function resultOf(url: URL, answer: Answer, redirects: readonly string[]): JsonObject {
-  const { bytes, truncated } = answer.body;
-  return {
-    url: withoutCredentials(url),
-    status: answer.status,
-    headers: answer.headers,
-    ...text(bytes, truncated),
-    size_bytes: bytes.length,
-    truncated,
-    redirects,
-  };
-}
-
-/** Text when it is UTF-8 (a cut may split the last character), base64 otherwise. */
-function text(bytes: Buffer, truncated: boolean): { readonly body: string; readonly encoding: string } {
-  try {
-    return {
-      body: new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: truncated }),
-      encoding: 'utf-8',
-    };
-  } catch {
-    return { body: bytes.toString('base64'), encoding: 'base64' };
-  }
-}
-
-function credentials(url: URL): Record<string, string> {
-  if (url.username === '' && url.password === '') return {};
-  const pair = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
-  return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` };
-}
-
-function withoutCredentials(url: URL): string {
-  const bare = new URL(url);
-  bare.username = '';
-  bare.password = '';
-  return bare.href;
-}
-
-function hostOf(url: URL): string {
-  return url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname;
-}
-
-function flat(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
-    ),
-  );
-}
-
-function afterRedirect(finding: Finding, redirects: readonly string[]): Finding {
-  return redirects.length === 0
-    ? finding
-    : { ...finding, reason: `redirected to ${redirects.at(-1)}: ${finding.reason}` };
 }
