@@ -9,7 +9,7 @@ import { type FlightLog, reopenLog, startLog } from './log.ts';
 import { currentStep, type FlightRecord } from './record.ts';
 import { isEnd } from './states.ts';
 import { advanceStep, type StepContext } from './step.ts';
-import { damaged, flightPaths, loadFlight, makeFlightFolder } from './store.ts';
+import { coverEvents, damaged, flightPaths, loadFlight, makeFlightFolder } from './store.ts';
 import { type LoadedWorkflow, loadWorkflow, readWorkflow } from './workflow.ts';
 
 /**
@@ -127,6 +127,7 @@ async function recordHalt(deps: FlightDeps, flightId: string, what: string): Pro
       read.walCount,
     );
     events.close();
+    coverEvents(paths, { count: events.count, head: events.head }, ledger.trustedKeys, ledger.signer);
   }
   // The flight's own files may be what is damaged: the ledger keeps it too.
   const journal = await deps.ledger.openJournal({

@@ -49,6 +49,8 @@ export async function performGit(
       ok: false,
       reason: `HEAD is ${head.text.trim() || head.problem}, the plan was made for ${base}`,
     };
+  // The index remembers owners and inodes as they look outside; what it says about content stays.
+  await git(['update-index', '-q', '--refresh']);
   const steps: readonly (readonly string[])[] = [
     ['apply', '--check', '--index', patch],
     ['checkout', '-q', '-b', branch],

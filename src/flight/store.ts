@@ -98,6 +98,20 @@ export function readCheckpoint(paths: FlightPaths, keys: PublicKeys): Checkpoint
   return body.checkpoint as unknown as Checkpoint;
 }
 
+/** Covers more events while the log stays as the checkpoint knew it: for what is recorded about damage. */
+export function coverEvents(
+  paths: FlightPaths,
+  audit: Checkpoint['audit'],
+  keys: PublicKeys,
+  signer: Signer,
+): void {
+  const before = readCheckpoint(paths, keys);
+  if (before === null || typeof before === 'string') return;
+  const parsed = parseJson(readFileSync(paths.checkpoint, 'utf8'));
+  const record = parsed.ok && isJsonObject(parsed.value) ? parsed.value.record : undefined;
+  writeCheckpoint(paths, { wal: before.wal, audit }, isJsonObject(record) ? record : {}, signer, true);
+}
+
 export interface LoadedFlight {
   readonly paths: FlightPaths;
   readonly wal: WalRead;

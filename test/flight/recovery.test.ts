@@ -1,0 +1,225 @@
+import { spawn } from 'node:child_process';
+import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, describe, expect, it } from 'vitest';
+import {
+  type FlightStatus,
+  flightStatus,
+  resumeFlight,
+  settleFlight,
+  verifyFlightEvents,
+  verifyFlightWal,
+} from '../../src/flight/index.ts';
+import { fly, folder, inProcess, NOTE_ENGINE, WRIT, workflow } from './kit.ts';
+
+const made: string[] = [];
+afterAll(() => {
+  for (const dir of made) rmSync(dir, { recursive: true, force: true });
+});
+function place(files: Record<string, string>): string {
+  const dir = folder(files);
+  made.push(dir);
+  return dir;
+}
+const one = '  - id: one\n    engine: ./engine.sh\n';
+const waiting = `${one}    approval: { role: lead }\n`;
+
+async function parked() {
+  const dir = place({ 'workflow.yaml': workflow(waiting), 'engine.sh': NOTE_ENGINE });
+  const { json } = await fly(dir);
+  const file = (name: string) => join(dir, '.writ/flights', json.flight_id, name);
+  return { dir, id: json.flight_id, approval: json.pending_approvals[0] ?? '', file };
+}
+
+describe('the log', () => {
+  it('[FLT-O50][FLT-O55] any changed byte, removed, swapped or added line is found; nothing is run', async () => {
+    const { dir, id, file } = await parked();
+    for (const name of ['wal.jsonl', 'audit.jsonl'] as const) {
+      const good = readFileSync(file(name));
+      const verdict = () =>
+        inProcess(dir, async ({ ledger }) =>
+          name === 'wal.jsonl'
+            ? verifyFlightWal(file(name), ledger.trustedKeys)
+            : verifyFlightEvents(file(name), ledger.trustedKeys),
+        );
+      expect((await verdict()).status).toBe('intact');
+      await fc.assert(
+        fc.asyncProperty(fc.nat(good.length - 1), fc.integer({ min: 1, max: 255 }), async (at, by) => {
+          const bad = Buffer.from(good);
+          bad[at] = (bad[at] ?? 0) ^ by;
+          writeFileSync(file(name), bad);
+          expect((await verdict()).status).not.toBe('intact');
+        }),
+        { numRuns: 40 },
+      );
+      const lines = good.toString('utf8').trimEnd().split('\n');
+      for (const damage of [
+        lines.slice(0, -1),
+        lines.slice(1),
+        [...lines.slice(0, 2), ...lines.slice(3)],
+        [lines[1], lines[0], ...lines.slice(2)],
+        [...lines, lines.at(-1)],
+      ]) {
+        writeFileSync(file(name), `${damage.join('\n')}\n`);
+        expect((await verdict()).status).not.toBe('intact');
+        await expect(inProcess(dir, (deps) => resumeFlight(deps, id))).rejects.toMatchObject({ exit: 5 });
+        writeFileSync(file(name), good);
+      }
+      writeFileSync(file(name), good);
+    }
+    expect(existsSync(join(dir, 'note.txt'))).toBe(false);
+  });
+
+  it('[FLT-O55] damage halts with a critical event', async () => {
+    const { dir, id, file } = await parked();
+    const lines = readFileSync(file('wal.jsonl'), 'utf8').trimEnd().split('\n');
+    writeFileSync(file('wal.jsonl'), `${lines.slice(0, -1).join('\n')}\n`);
+    await expect(inProcess(dir, (deps) => resumeFlight(deps, id))).rejects.toMatchObject({ exit: 5 });
+    expect(readFileSync(file('audit.jsonl'), 'utf8')).toContain('"event_type":"integrity_halt"');
+    expect(readFileSync(join(dir, '.writ/ledger/flights.jsonl'), 'utf8')).toContain('flight.halted');
+  });
+
+  it('[FLT-O48][FLT-O54] a torn last line is set aside and recorded; the approval stays pending', async () => {
+    const { dir, id, file } = await parked();
+    appendFileSync(file('wal.jsonl'), '{"sequence":99,"tor');
+    const answer = await inProcess(dir, (deps) => resumeFlight(deps, id));
+    expect(answer).toMatchObject({ exit: 4, status: { state: 'AWAITING_APPROVAL' } });
+    expect(readFileSync(file('audit.jsonl'), 'utf8')).toContain('torn last line');
+  });
+});
+
+describe('an interrupted take-off', () => {
+  /** An engine whose take-off never returns, and a driver that dies during it. */
+  const stuck = NOTE_ENGINE.replace(
+    'cat "$CABINCREW_ARTIFACTS_DIR/note/body.data" >> "$CABINCREW_WORKSPACE/note.txt"',
+    '$&; sleep 60',
+  );
+
+  it('[FLT-O51] is never repeated in silence: it waits for a person, who settles it', async () => {
+    const dir = place({ 'workflow.yaml': workflow(one), 'engine.sh': stuck });
+    await killedWhen(dir, () => existsSync(join(dir, 'note.txt')));
+    const id = readdirSync(join(dir, '.writ/flights'))[0] ?? '';
+    const unknown = await inProcess(dir, (deps) => resumeFlight(deps, id));
+    expect(unknown).toMatchObject({ exit: 4, status: { state: 'TAKEOFF_RUNNING' } });
+    expect(unknown.status.error?.message).toContain('settle');
+    expect(readFileSync(join(dir, 'note.txt'), 'utf8')).toBe('hello\n');
+    const person = {
+      step: 'one',
+      outcome: 'done' as const,
+      by: 'ada',
+      assertedBy: 'tester',
+      reason: 'the note is there',
+    };
+    await inProcess(dir, (deps) => settleFlight(deps, id, person));
+    expect((await inProcess(dir, (deps) => resumeFlight(deps, id))).status.state).toBe('COMPLETED');
+    expect(readFileSync(join(dir, 'note.txt'), 'utf8')).toBe('hello\n');
+  });
+
+  it("asks the step's probe", async () => {
+    const probe = '#!/bin/sh\ncat > /dev/null\ntest -e "$CABINCREW_WORKSPACE/note.txt"\n';
+    const dir = place({
+      'workflow.yaml': workflow(`${one}    probe: ./probe.sh\n`),
+      'engine.sh': stuck,
+      'probe.sh': probe,
+    });
+    await killedWhen(dir, () => existsSync(join(dir, 'note.txt')));
+    const id = readdirSync(join(dir, '.writ/flights'))[0] ?? '';
+    expect((await inProcess(dir, (deps) => resumeFlight(deps, id))).status.state).toBe('COMPLETED');
+  });
+});
+
+describe('kill -9 at random points of five steps', () => {
+  const rounds = process.env.WRIT_LONG === '1' ? 1000 : 5;
+  it(`[FLT-O44] ${rounds} times: no approval lost, nothing twice, every flight ends`, {
+    timeout: rounds * 60_000,
+  }, async () => {
+    for (let round = 0; round < rounds; round++) await survive(round);
+  });
+});
+
+async function survive(round: number): Promise<void> {
+  const engine = NOTE_ENGINE.replaceAll('note.txt', 'log.txt')
+    .replace('cat > /dev/null', 'input=$(cat)')
+    .replace(
+      /cat "\$CABINCREW_ARTIFACTS_DIR\/note\/body.data" >> "\$CABINCREW_WORKSPACE\/log.txt"/,
+      'echo "$input" | sed \'s/.*"step_id":"\\([a-z0-9]*\\)".*/\\1/\' >> "$CABINCREW_WORKSPACE/log.txt"',
+    );
+  const ids = ['s1', 's2', 's3', 's4', 's5'];
+  const steps = ids
+    .map(
+      (id) =>
+        `  - id: ${id}\n    engine: ./engine.sh\n${id === 's3' ? '    approval: { role: lead }\n' : ''}`,
+    )
+    .join('');
+  const dir = place({ 'workflow.yaml': workflow(steps), 'engine.sh': engine });
+  const log = () =>
+    existsSync(join(dir, 'log.txt')) ? readFileSync(join(dir, 'log.txt'), 'utf8').trim().split('\n') : [];
+  await killedAfter(dir, ['flight', 'run', 'workflow.yaml'], 350 + Math.random() * 900);
+  const flights = join(dir, '.writ/flights');
+  const id = existsSync(flights) ? readdirSync(flights)[0] : undefined;
+  // Killed before anything was on record: nothing happened.
+  if (
+    id === undefined ||
+    !existsSync(join(flights, id, 'wal.jsonl')) ||
+    readFileSync(join(flights, id, 'wal.jsonl')).length === 0
+  ) {
+    expect(log()).toEqual([]);
+    return;
+  }
+  let status: FlightStatus | undefined;
+  for (let turn = 0; turn < 20; turn++) {
+    if (turn < 2) await killedAfter(dir, ['flight', 'resume', id], 300 + Math.random() * 700);
+    const answer =
+      turn < 2
+        ? await inProcess(dir, async (deps) => flightStatus(deps, id))
+        : await inProcess(dir, (deps) => resumeFlight(deps, id));
+    status = answer.status;
+    if (status.state === 'COMPLETED' || status.state === 'FAILED') break;
+    const pending = status.pending_approvals[0];
+    if (pending !== undefined)
+      await inProcess(dir, ({ queue }) =>
+        queue.respond(pending, { approved: true, approver: 'ada', role: 'lead' }),
+      );
+    const unknown = status.steps.find((s) => s.state === 'TAKEOFF_RUNNING');
+    if (turn >= 2 && unknown !== undefined) {
+      const outcome = log().includes(unknown.id) ? ('done' as const) : ('not-done' as const);
+      await inProcess(dir, (deps) =>
+        settleFlight(deps, id, { step: unknown.id, outcome, by: 'ada', assertedBy: 't', reason: 'looked' }),
+      );
+    }
+  }
+  expect({ round, state: status?.state, error: status?.error, log: log() }).toEqual({
+    round,
+    state: 'COMPLETED',
+    error: null,
+    log: ids,
+  });
+}
+
+function killedAfter(dir: string, args: readonly string[], ms: number): Promise<void> {
+  return new Promise((done) => {
+    const child = spawn(process.execPath, [WRIT, ...args], { cwd: dir, stdio: 'ignore' });
+    const timer = setTimeout(() => child.kill('SIGKILL'), ms);
+    child.on('exit', () => {
+      clearTimeout(timer);
+      done();
+    });
+  });
+}
+
+function killedWhen(dir: string, ready: () => boolean): Promise<void> {
+  return new Promise((done, fail) => {
+    const child = spawn(process.execPath, [WRIT, 'flight', 'run', 'workflow.yaml'], {
+      cwd: dir,
+      stdio: 'ignore',
+    });
+    const until = Date.now() + 20_000;
+    const timer = setInterval(() => {
+      if (!ready() && Date.now() < until) return;
+      clearInterval(timer);
+      child.kill('SIGKILL');
+    }, 20);
+    child.on('exit', () => (ready() ? done() : fail(new Error('the take-off never came'))));
+  });
+}
