@@ -1,2 +1,3 @@
-/** Policy firewalls between callers and the outside: models here, MCP servers in `mcp/`. */
+/** Policy firewalls between callers and the outside: models and MCP servers. */
 export * from './llm/index.ts';
+export * from './mcp/index.ts';

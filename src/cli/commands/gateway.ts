@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { createAuthority, openStateApprovals } from '../../authority/index.ts';
 import { CODES, type JsonObject, messageOf, systemClock, systemIds, WritError } from '../../core/index.ts';
 import { openLedger, statePaths } from '../../ledger/index.ts';
@@ -19,8 +20,49 @@ export const define: DefineCommand = (command, cli) => {
     .requiredOption('--config <file>', 'callers, providers, routes and rules')
     .addHelpText('after', '\nExample:\n  writ gateway llm --config examples/gateways/llm.yaml')
     .action((flags: Flags) => serveLlm(cli, flags));
-  folderOptions(llm).option('--json', 'one JSON document when it listens');
+  const mcp = command
+    .command('mcp')
+    .description('a firewall in front of MCP servers')
+    .requiredOption('--config <file>', 'servers, callers and rules')
+    .option('--stdio', 'serve one client on stdin and stdout, as MCP hosts launch it')
+    .addHelpText('after', '\nExample:\n  writ gateway mcp --config examples/gateways/mcp.yaml --stdio')
+    .action((flags: Flags) => serveMcp(cli, flags));
+  for (const sub of [llm, mcp]) folderOptions(sub).option('--json', 'one JSON document when it listens');
 };
+
+async function serveMcp(cli: Cli, flags: Flags): Promise<void> {
+  const { createMcpGateway, mcpConfigMistake, mcpConfigSchema } = await import('../../gateways/mcp/index.ts');
+  const { readDocument } = await import('../../core/document.ts');
+  const file = resolve(cli.cwd, flags.config);
+  const { value: config } = readDocument(readConfig(file), mcpConfigSchema, { file: flags.config });
+  const mistake = mcpConfigMistake(config);
+  if (mistake !== undefined)
+    throw new WritError(CODES.invalid_config, `${flags.config}: ${mistake}`, {
+      suggestion: 'correct it there',
+    });
+  const state = await openState(cli, flags, 'mcp');
+  try {
+    const gateway = createMcpGateway(config, {
+      ...state.deps,
+      database: state.database,
+      env: cli.env,
+      baseDir: dirname(file),
+    });
+    if (flags.stdio) {
+      const { StdioServerTransport } = await import('@modelcontextprotocol/sdk/server/stdio.js');
+      const limit = { maxBufferSize: config.limits.message_bytes };
+      await gateway.attach(new StdioServerTransport(cli.stdin, process.stdout, limit) as Transport);
+      // The client's end of the line is the end of the session.
+      await Promise.race([untilStopped(), new Promise<void>((end) => cli.stdin.once('close', () => end()))]);
+    } else {
+      announce(cli, flags, await gateway.listen());
+      await untilStopped();
+    }
+    await gateway.close();
+  } finally {
+    await state.close();
+  }
+}
 
 async function serveLlm(cli: Cli, flags: Flags): Promise<void> {
   const { configMistake, llmConfigSchema, startLlmGateway } = await import('../../gateways/llm/index.ts');

@@ -1,0 +1,198 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { CODES, digestOf, type Json, messageOf, parseJson, WritError } from '../../core/index.ts';
+import { callerOf } from '../callers.ts';
+import { createGate } from '../gate.ts';
+import { guardMistake, readBody, tokenOf } from '../http-guard.ts';
+import { createMetrics } from '../metrics.ts';
+import { loadPolicies } from '../policies.ts';
+import { rateLimiter } from '../rate-limit.ts';
+import { type McpConfigInput, mcpConfigMistake, mcpConfigSchema } from './config.ts';
+import type { McpCaller, McpContext, McpGatewayDeps } from './context.ts';
+import { openPins } from './pins.ts';
+import { openSession, type Session } from './session.ts';
+
+export interface McpGateway {
+  /** One client on a transport of its own (stdio): everything is allowed to it that the rules allow. */
+  attach(transport: Transport): Promise<Session>;
+  /** Streamable HTTP on `/mcp`. Resolves to its address. */
+  listen(): Promise<string>;
+  close(): Promise<void>;
+}
+
+interface HttpSession {
+  readonly transport: StreamableHTTPServerTransport;
+  readonly session: Session;
+  lastUsed: number;
+}
+
+type HttpCaller = McpCaller & { readonly requests_per_minute?: number | undefined };
+
+export function createMcpGateway(input: McpConfigInput, deps: McpGatewayDeps): McpGateway {
+  const config = mcpConfigSchema.parse(input);
+  const mistake = mcpConfigMistake(config);
+  if (mistake !== undefined)
+    throw new WritError(CODES.invalid_config, mistake, { suggestion: 'correct the gateway configuration' });
+  const policies = loadPolicies(config.policies, deps.baseDir);
+  const { rules, default: otherwise, workspaces } = config;
+  const ctx: McpContext = {
+    config,
+    deps,
+    gate: createGate(deps),
+    pins: openPins(deps.database, deps.clock),
+    metrics: createMetrics('writ_mcp'),
+    policyDigest: digestOf({
+      rules,
+      default: otherwise,
+      workspaces,
+      policies: policies.digests,
+    } as unknown as Json),
+    policies: policies.evaluators,
+    prefixed: config.prefix ?? config.servers.length > 1,
+    recordFailed: false,
+  };
+  const callers = config.callers.map((c) => ({ ...c, tokenSha256: c.token_sha256 }));
+  const nobody: McpCaller = { name: config.anonymous ?? 'local', servers: ['*'], names: ['*'] };
+  const sessions = new Map<string, HttpSession>();
+  const attached = new Set<Session>();
+  const rates = rateLimiter(() => deps.clock.monotonic());
+  let opening = 0;
+
+  const callerFor = (req: IncomingMessage): HttpCaller | undefined =>
+    callerOf(callers, tokenOf(req)) ??
+    (config.anonymous !== undefined && tokenOf(req) === undefined ? nobody : undefined);
+
+  const serve = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
+    const foreign = guardMistake(req, {
+      allowedHosts: config.listen.allowed_hosts,
+      allowedOrigins: config.listen.allowed_origins,
+    });
+    if (foreign !== undefined) return reply(res, 403, foreign);
+    const caller = callerFor(req);
+    if (caller === undefined) return reply(res, 401, 'no valid token');
+    const { pathname } = new URL(req.url ?? '/', 'http://gateway.invalid');
+    if (pathname === '/metrics' && req.method === 'GET') {
+      res.writeHead(200, { 'content-type': 'text/plain; version=0.0.4' }).end(ctx.metrics.text());
+      return;
+    }
+    if (pathname !== '/mcp') return reply(res, 404, 'the gateway is at /mcp');
+    if (!rates.take(caller.name, caller.requests_per_minute))
+      return reply(res, 429, 'too many requests a minute');
+    let body: Json | undefined;
+    if (req.method === 'POST') {
+      const read = await readBody(req, config.limits.message_bytes);
+      if (!read.ok)
+        return reply(res, read.why === 'too_large' ? 413 : 400, 'the message is too large or broke off');
+      const parsed = parseJson(read.bytes.toString('utf8'));
+      if (!parsed.ok) return reply(res, 400, 'Parse error: the message is not JSON', -32700);
+      body = parsed.value;
+    }
+    const id = req.headers['mcp-session-id'];
+    if (typeof id === 'string') {
+      const known = sessions.get(id);
+      // Another caller's session does not exist for this one.
+      if (known === undefined || known.session.caller.name !== caller.name)
+        return reply(res, 404, 'Session not found', -32001);
+      known.lastUsed = deps.clock.monotonic();
+      return known.transport.handleRequest(req, res, body);
+    }
+    const starts =
+      req.method === 'POST' &&
+      [body].flat().some((m) => (m as { method?: unknown } | null)?.method === 'initialize');
+    if (!starts) return reply(res, 400, 'Bad Request: no session; initialize first', -32000);
+    if (sessions.size + opening >= config.limits.sessions) return reply(res, 503, 'too many sessions');
+    opening++;
+    try {
+      await openHttpSession(caller, req, res, body);
+    } finally {
+      opening--;
+    }
+  };
+
+  const openHttpSession = async (
+    caller: McpCaller,
+    req: IncomingMessage,
+    res: ServerResponse,
+    body: Json | undefined,
+  ) => {
+    let session: Session | undefined;
+    const transport = new StreamableHTTPServerTransport({
+      sessionIdGenerator: () => randomUUID(),
+      onsessioninitialized: (id) => {
+        if (session) sessions.set(id, { transport, session, lastUsed: deps.clock.monotonic() });
+      },
+      onsessionclosed: (id) => void sessions.delete(id),
+    });
+    session = await openSession(ctx, caller, transport as unknown as Transport);
+    await transport.handleRequest(req, res, body);
+    // A first message that made no session leaves nothing behind.
+    if (transport.sessionId === undefined) await session.close();
+  };
+
+  const server = createServer((req, res) => {
+    res.on('error', () => undefined);
+    serve(req, res).catch((error) => {
+      deps.log?.({ event: 'mcp.http_error', reason: messageOf(error).slice(0, 300) });
+      reply(res, 500, 'the gateway failed');
+    });
+  });
+  server.headersTimeout = 20_000;
+  const sweep = setInterval(() => {
+    const oldest = deps.clock.monotonic() - config.limits.session_idle_seconds * 1000;
+    for (const [id, { lastUsed, transport, session }] of sessions) {
+      if (lastUsed > oldest) continue;
+      sessions.delete(id);
+      void transport.close().then(() => session.close());
+    }
+  }, 30_000).unref();
+
+  return {
+    attach: async (transport) => {
+      const session = await openSession(ctx, nobody, transport);
+      attached.add(session);
+      return session;
+    },
+    listen: async () => {
+      const { host, port } = config.listen;
+      if (callers.length === 0 && config.anonymous === undefined)
+        throw new WritError(CODES.invalid_config, 'nobody could call: there are no callers', {
+          suggestion:
+            'add callers with token_sha256, or set anonymous: name to let everyone on this machine in',
+        });
+      await new Promise<void>((resolve, reject) => {
+        server.once('error', (error) =>
+          reject(
+            new WritError(CODES.invalid_config, `cannot listen on ${host}:${port}: ${messageOf(error)}`),
+          ),
+        );
+        server.listen(port, host, resolve);
+      });
+      const shownHost = host.includes(':') ? `[${host}]` : host;
+      return `http://${shownHost}:${(server.address() as AddressInfo).port}/mcp`;
+    },
+    close: async () => {
+      clearInterval(sweep);
+      const all = [...sessions.values()];
+      await Promise.all([
+        ...all.map(({ session }) => session.close()),
+        ...[...attached].map((s) => s.close()),
+      ]);
+      await Promise.all(all.map(({ transport }) => transport.close().catch(() => undefined)));
+      if (server.listening) {
+        const done = new Promise<void>((resolve) => server.close(() => resolve()));
+        server.closeAllConnections();
+        await done;
+      }
+      ctx.pins.close();
+    },
+  };
+}
+
+function reply(res: ServerResponse, status: number, message: string, code = -32000): void {
+  if (res.headersSent || res.destroyed) return;
+  res.writeHead(status, { 'content-type': 'application/json' });
+  res.end(JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null }));
+}
