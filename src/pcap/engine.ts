@@ -58,7 +58,6 @@ export class Engine implements FrameSink, Endpoints {
   errorDepth = 0;
   fragmented = false;
   overTcp = false;
-  watchLoops = true;
   /** Frames with one network layer inside another and no tunnel protocol between. */
   ipInIp = 0;
 
@@ -85,31 +84,12 @@ export class Engine implements FrameSink, Endpoints {
     bytes: Uint8Array,
     start: number,
     captured: number,
-    length: number,
+    claimed: number,
     seconds: number,
     nanoseconds: number,
     linkType: number,
   ): void {
-    this.#frame(
-      bytes,
-      start,
-      captured,
-      length > MAX_LENGTH ? MAX_LENGTH : length,
-      seconds,
-      nanoseconds,
-      linkType,
-    );
-  }
-
-  #frame(
-    bytes: Uint8Array,
-    start: number,
-    captured: number,
-    length: number,
-    seconds: number,
-    nanoseconds: number,
-    linkType: number,
-  ): void {
+    const length = claimed > MAX_LENGTH ? MAX_LENGTH : claimed;
     const number = ++this.frameNumber;
     if (number === 1) {
       this.#firstSeconds = seconds;
@@ -128,7 +108,7 @@ export class Engine implements FrameSink, Endpoints {
     this.family = 0;
     if (linkType !== this.#lastLink) this.#countLink(linkType);
     this.#lastLinkCount++;
-    this.totals.frame(captured, length, seconds, nanoseconds);
+    this.totals.frame(captured, length, seconds, nanoseconds, this.time);
     this.series.packet(this.time, length);
     link(this, bytes, start, start + captured, start + (length < captured ? captured : length), linkType);
     this.totals.protocols(this.bits, this.tcpBits, this.icmpType, this.icmp6Type);
@@ -160,6 +140,7 @@ export class Engine implements FrameSink, Endpoints {
   }
 
   finish(): void {
+    this.totals.settle();
     this.#countLink(-2);
     this.tcp.finish();
   }

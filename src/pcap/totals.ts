@@ -5,6 +5,8 @@ const MAX_SAMPLES = 5;
 const AGAIN =
   TCP_VERDICT.retransmission | TCP_VERDICT.fast_retransmission | TCP_VERDICT.spurious_retransmission;
 
+const COMBINATIONS = 64;
+
 export class Totals {
   packets = 0;
   bytes = 0;
@@ -14,9 +16,9 @@ export class Totals {
   firstNanoseconds = 0;
   lastSeconds = 0;
   lastNanoseconds = 0;
-  minSeconds = Number.POSITIVE_INFINITY;
+  minSeconds = 0;
   minNanoseconds = 0;
-  maxSeconds = Number.NEGATIVE_INFINITY;
+  maxSeconds = 0;
   maxNanoseconds = 0;
   timeOrdered = true;
   malformed = 0;
@@ -33,40 +35,64 @@ export class Totals {
   readonly dnsRcodes = new Float64Array(16);
   readonly icmpTypes = new Float64Array(256);
   readonly icmp6Types = new Float64Array(256);
+  #earliest = Number.POSITIVE_INFINITY;
+  #latest = Number.NEGATIVE_INFINITY;
+  #last = Number.NEGATIVE_INFINITY;
+  readonly #combinations = new Int32Array(COMBINATIONS);
+  readonly #combinationCounts = new Float64Array(COMBINATIONS);
 
-  frame(captured: number, length: number, seconds: number, nanoseconds: number): void {
+  frame(captured: number, length: number, seconds: number, nanoseconds: number, time: number): void {
     if (this.packets++ === 0) {
       this.firstSeconds = seconds;
       this.firstNanoseconds = nanoseconds;
-    } else if (
-      seconds < this.lastSeconds ||
-      (seconds === this.lastSeconds && nanoseconds < this.lastNanoseconds)
-    )
-      this.timeOrdered = false;
-    this.lastSeconds = seconds;
-    this.lastNanoseconds = nanoseconds;
-    if (seconds < this.minSeconds || (seconds === this.minSeconds && nanoseconds < this.minNanoseconds)) {
-      this.minSeconds = seconds;
-      this.minNanoseconds = nanoseconds;
     }
-    if (seconds > this.maxSeconds || (seconds === this.maxSeconds && nanoseconds > this.maxNanoseconds)) {
+    if (time >= this.#latest) {
+      this.#latest = time;
       this.maxSeconds = seconds;
       this.maxNanoseconds = nanoseconds;
     }
+    if (time < this.#earliest) {
+      this.#earliest = time;
+      this.minSeconds = seconds;
+      this.minNanoseconds = nanoseconds;
+    }
+    if (time < this.#last) this.timeOrdered = false;
+    this.#last = time;
+    this.lastSeconds = seconds;
+    this.lastNanoseconds = nanoseconds;
     this.bytes += length;
     this.captured += captured;
     if (captured < length) this.truncated++;
   }
 
+  /** Most frames hold what one of the last few held: combinations are counted, bits only when one gives way. */
   protocols(bits: number, verdict: number, icmpType: number, icmp6Type: number): void {
-    const has = this.has;
-    for (let rest = bits; rest !== 0; rest &= rest - 1) has[31 - Math.clz32(rest & -rest)]!++;
+    const at = Math.imul(bits, 0x9e3779b1) >>> 26;
+    if (this.#combinations[at] === bits) this.#combinationCounts[at]!++;
+    else {
+      this.#spill(at);
+      this.#combinations[at] = bits;
+      this.#combinationCounts[at] = 1;
+    }
     if (verdict !== 0) {
       for (let rest = verdict; rest !== 0; rest &= rest - 1) this.verdicts[31 - Math.clz32(rest & -rest)]!++;
       if ((verdict & AGAIN) !== 0) this.retransmissions++;
     }
     if (icmpType >= 0) this.icmpTypes[icmpType]!++;
     if (icmp6Type >= 0) this.icmp6Types[icmp6Type]!++;
+  }
+
+  /** Adds what the combinations hold to the counts by bit. */
+  settle(): void {
+    for (let at = 0; at < COMBINATIONS; at++) this.#spill(at);
+  }
+
+  #spill(at: number): void {
+    const count = this.#combinationCounts[at]!;
+    if (count === 0) return;
+    for (let rest = this.#combinations[at]!; rest !== 0; rest &= rest - 1)
+      this.has[31 - Math.clz32(rest & -rest)]! += count;
+    this.#combinationCounts[at] = 0;
   }
 
   malformedFrame(frame: number): void {

@@ -10,6 +10,8 @@ import { ipProtocol } from './ip-protocol.ts';
 
 const MORE_FRAGMENTS = 0x2000;
 const DONT_FRAGMENT = 0x4000;
+/** A packet that goes in circles passes every TTL: it is enough to watch the low ones. */
+const LOW_TTL = 30;
 const JUMBO_OPTION = 0xc2;
 
 export function ipv4(e: Engine, b: Uint8Array, o: number, end: number, wire: number): void {
@@ -45,7 +47,7 @@ export function ipv4(e: Engine, b: Uint8Array, o: number, end: number, wire: num
   e.ttl = b[o + 8]!;
   e.ipId = u16be(b, o + 4);
   e.dontFragment = (fragment & DONT_FRAGMENT) !== 0;
-  if (e.watchLoops) e.loops.ipv4(e, b, o, end);
+  if (e.ttl <= LOW_TTL) e.loops.ipv4(e, b, o, end);
   const payload = o + header;
   const stop = Math.min(wire, o + total);
   const last = Math.min(end, stop);

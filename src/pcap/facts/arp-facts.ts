@@ -1,6 +1,6 @@
 import { type ArpFacts, LIST_BOUND, SAMPLE_FRAMES } from '../analysis.ts';
 import type { Engine } from '../engine.ts';
-import { i32be } from '../read/bytes.ts';
+import { i32be, u32be } from '../read/bytes.ts';
 import { ipv4Text, macText } from './text.ts';
 
 const MAX_ADDRESSES = 65_536;
@@ -10,11 +10,9 @@ interface Address {
   /** Requests since the last reply from it. */
   waiting: number;
   readonly waitingFrames: number[];
-  readonly macs: string[];
+  /** MACs as numbers below 2^48. */
+  readonly macs: number[];
   readonly macFrames: number[];
-  /** The MAC last seen, as two numbers, so that the common case compares without text. */
-  high: number;
-  low: number;
 }
 
 /** Who asked for whom, who answered, and who claims an address that another claims too. */
@@ -75,7 +73,7 @@ export class ArpCollector {
         total: duplicates.length,
         items: duplicates.slice(0, LIST_BOUND).map(({ ip, address }) => ({
           ip,
-          macs: [...address.macs],
+          macs: address.macs.map(macText),
           sample_frames: [...address.macFrames],
         })),
       },
@@ -85,12 +83,7 @@ export class ArpCollector {
   #claim(e: Engine, b: Uint8Array, o: number, ip: number): void {
     const address = this.#of(ip);
     if (address === undefined) return;
-    const high = (b[o]! << 8) | b[o + 1]!;
-    const low = i32be(b, o + 2);
-    if (address.high === high && address.low === low) return;
-    address.high = high;
-    address.low = low;
-    const mac = macText(b, o);
+    const mac = ((b[o]! << 8) | b[o + 1]!) * 0x1_0000_0000 + u32be(b, o + 2);
     if (address.macs.includes(mac) || address.macs.length >= MAX_MACS) return;
     address.macs.push(mac);
     if (address.macFrames.length < SAMPLE_FRAMES) address.macFrames.push(e.frameNumber);
@@ -103,7 +96,7 @@ export class ArpCollector {
         this.dropped++;
         return undefined;
       }
-      address = { waiting: 0, waitingFrames: [], macs: [], macFrames: [], high: -1, low: 0 };
+      address = { waiting: 0, waitingFrames: [], macs: [], macFrames: [] };
       this.#addresses.set(ip, address);
     }
     return address;

@@ -4,6 +4,7 @@ import type { Engine } from '../engine.ts';
 import { u16be } from '../read/bytes.ts';
 import { hashName, nameText, rcodeText, typeText } from './dns-name.ts';
 import { parentsOf } from './dns-parents.ts';
+import { InternTable } from './intern.ts';
 import { Hasher, Pending } from './pending.ts';
 import { Samples } from './samples.ts';
 import { addressText } from './text.ts';
@@ -36,9 +37,9 @@ interface ServerRecord {
   readonly frames: number[];
 }
 
-interface Question {
-  readonly name: number;
-  readonly server: number;
+/** Name and server of a waiting question in one number. */
+function tagOf(name: number, server: number): number {
+  return (name + 1) * (MAX_SERVERS + 1) + server + 1;
 }
 
 export class DnsCollector {
@@ -49,13 +50,14 @@ export class DnsCollector {
   answered = 0;
   readonly #hash = new Hasher();
   #waiting: Pending | undefined;
-  readonly #questions: Question[] = [];
-  readonly #questionIndex = new Map<number, number>();
   readonly #names: NameRecord[] = [];
-  readonly #nameIndex = new Map<number, number>();
+  readonly #nameIndex = new InternTable(MAX_NAMES);
   readonly #servers: ServerRecord[] = [];
   readonly #serverIndex = new Map<number | string, number>();
-  readonly #types = new Map<number, number>();
+  readonly #types = new Uint32Array(65_536);
+  /** The server asked last: most captures have few. */
+  readonly #lastServer = new Int32Array(5);
+  #lastServerIndex = -1;
   readonly #latency = new Samples();
   readonly #slow = new TopList<{ name: string; latency_ms: number; frame: number }>(KEPT_SLOW);
 
@@ -77,8 +79,7 @@ export class DnsCollector {
 
   #query(e: Engine, h: Hasher, name: number, type: number): void {
     e.series.dnsQuery(e.time);
-    if (this.#types.size < 1024 || this.#types.has(type))
-      this.#types.set(type, (this.#types.get(type) ?? 0) + 1);
+    this.#types[type]!++;
     const entry = this.#names[name];
     if (entry !== undefined) {
       entry.queries++;
@@ -97,7 +98,7 @@ export class DnsCollector {
       this.retried++;
       return;
     }
-    const lost = this.#waiting.put(h, e.time, e.frameNumber, this.#question(name, server));
+    const lost = this.#waiting.put(h, e.time, e.frameNumber, tagOf(name, server));
     if (lost >= 0) this.#silent(lost, 0);
   }
 
@@ -108,8 +109,7 @@ export class DnsCollector {
     this.answered++;
     const latency = Math.max(0, e.time - this.#waiting.time) / 1e6;
     this.#latency.add(latency);
-    const question = this.#questions[this.#waiting.tag];
-    const server = this.#servers[question?.server ?? -1];
+    const server = this.#servers[(this.#waiting.tag % (MAX_SERVERS + 1)) - 1];
     if (server !== undefined) {
       server.answered++;
       server.latency.add(latency);
@@ -147,9 +147,9 @@ export class DnsCollector {
       truncated_responses: this.truncated,
       over_tcp: this.overTcp,
       mdns_messages: mdns,
-      types: [...this.#types]
-        .sort((a, b) => b[1] - a[1] || a[0] - b[0])
-        .map(([type, count]) => ({ type: typeText(type), count })),
+      types: Array.from(this.#types, (count, type) => ({ type: typeText(type), count }))
+        .filter(({ count }) => count > 0)
+        .sort((a, b) => b.count - a.count || (a.type < b.type ? -1 : 1)),
       rcodes: Array.from({ length: 16 }, (_, rcode) => ({
         rcode: rcodeText(rcode),
         count: rcodes[rcode]!,
@@ -205,14 +205,12 @@ export class DnsCollector {
   }
 
   #name(h: Hasher, b: Uint8Array, o: number): number {
-    const key = (h.high >>> 0) * 0x20_0000 + (h.low >>> 11);
-    const known = this.#nameIndex.get(key);
-    if (known !== undefined) return known;
-    if (this.#names.length >= MAX_NAMES) {
+    const known = this.#nameIndex.find(h.low, h.high);
+    if (known >= 0) return known;
+    if (this.#nameIndex.add(h.low, h.high) < 0) {
       this.dropped++;
       return -1;
     }
-    this.#nameIndex.set(key, this.#names.length);
     return (
       this.#names.push({
         name: nameText(b, o),
@@ -230,27 +228,31 @@ export class DnsCollector {
   }
 
   #server(address: Int32Array, family: number): number {
+    const last = this.#lastServer;
+    if (
+      this.#lastServerIndex >= 0 &&
+      last[4] === family &&
+      last[0] === address[0] &&
+      (family === 4 || (last[1] === address[1] && last[2] === address[2] && last[3] === address[3]))
+    )
+      return this.#lastServerIndex;
     const key = family === 4 ? address[0]! : address.join('.');
-    const known = this.#serverIndex.get(key);
-    if (known !== undefined) return known;
-    if (this.#servers.length >= MAX_SERVERS) return -1;
-    this.#serverIndex.set(key, this.#servers.length);
-    const server = addressText(address, family);
-    return this.#servers.push({ server, queries: 0, answered: 0, latency: new Samples(), frames: [] }) - 1;
-  }
-
-  /** One number for name and server together: what a waiting question carries as its tag. */
-  #question(name: number, server: number): number {
-    const key = (name + 1) * 2048 + server + 1;
-    const known = this.#questionIndex.get(key);
-    if (known !== undefined) return known;
-    if (this.#questions.length >= MAX_NAMES * 2) return this.#questions.length;
-    this.#questionIndex.set(key, this.#questions.length);
-    return this.#questions.push({ name, server }) - 1;
+    let index = this.#serverIndex.get(key);
+    if (index === undefined) {
+      if (this.#servers.length >= MAX_SERVERS) return -1;
+      index = this.#servers.length;
+      this.#serverIndex.set(key, index);
+      const server = addressText(address, family);
+      this.#servers.push({ server, queries: 0, answered: 0, latency: new Samples(), frames: [] });
+    }
+    last.set(address);
+    last[4] = family;
+    this.#lastServerIndex = index;
+    return index;
   }
 
   #silent(tag: number, frame: number): void {
-    const entry = this.#names[this.#questions[tag]?.name ?? -1];
+    const entry = this.#names[Math.floor(tag / (MAX_SERVERS + 1)) - 1];
     if (entry === undefined) return;
     entry.unanswered++;
     if (frame > 0 && entry.silentFrames.length < MAX_FRAMES) entry.silentFrames.push(frame);

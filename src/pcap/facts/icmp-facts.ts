@@ -3,6 +3,7 @@ import { type IcmpFacts, type IcmpUnreachable, LIST_BOUND } from '../analysis.ts
 import type { Engine } from '../engine.ts';
 import { i32be, u16be, u32be } from '../read/bytes.ts';
 import { icmpTypeName, unreachableMeaning } from './icmp-names.ts';
+import { InternTable } from './intern.ts';
 import { Hasher, Pending } from './pending.ts';
 import { Samples } from './samples.ts';
 import { counting, Tally } from './tally.ts';
@@ -37,7 +38,8 @@ export class IcmpCollector {
   #orphans = 0;
   /** Who pinged whom: indexed by the tag of a waiting request. */
   readonly #pairs: { readonly src: string; readonly dst: string; count: number; frames: number[] }[] = [];
-  readonly #pairIndex = new Map<string, number>();
+  readonly #pairIndex = new InternTable(MAX_PAIRS);
+  readonly #pairHash = new Hasher();
   readonly #types4 = new Uint32Array(256);
   readonly #types6 = new Uint32Array(256);
   readonly #unreachable = new Tally<Unreachable>(MAX_PAIRS, () => ({ count: 0, head: undefined }));
@@ -195,13 +197,18 @@ export class IcmpCollector {
   }
 
   #pair(e: Engine): number {
-    const src = addressText(e.src, e.family);
-    const dst = addressText(e.dst, e.family);
-    const key = `${src} ${dst}`;
-    const known = this.#pairIndex.get(key);
-    if (known !== undefined) return known;
-    if (this.#pairs.length >= MAX_PAIRS) return MAX_PAIRS;
-    this.#pairIndex.set(key, this.#pairs.length);
+    const h = this.#pairHash;
+    h.start();
+    h.add(e.family);
+    for (let i = 0; i < (e.family === 4 ? 1 : 4); i++) {
+      h.add(e.src[i]!);
+      h.add(e.dst[i]!);
+    }
+    h.finish();
+    const known = this.#pairIndex.find(h.low, h.high);
+    if (known >= 0) return known;
+    if (this.#pairIndex.add(h.low, h.high) < 0) return MAX_PAIRS;
+    const [src, dst] = [addressText(e.src, e.family), addressText(e.dst, e.family)];
     return this.#pairs.push({ src, dst, count: 0, frames: [] }) - 1;
   }
 

@@ -16,6 +16,10 @@ export class Series {
   readonly #rttSums = new Float64Array(SERIES_BINS);
   readonly #rttCounts = new Float64Array(SERIES_BINS);
   #last = 0;
+  /** The bin of the last look-up, and its edges: most events fall into it again. */
+  #current = 0;
+  #from = 0;
+  #to = 0;
 
   packet(time: number, bytes: number): void {
     const at = this.#bin(time);
@@ -68,10 +72,14 @@ export class Series {
 
   /** Frames from before the first one (clocks that step back) go into the first bin. */
   #bin(time: number): number {
+    if (time >= this.#from && time < this.#to) return this.#current;
     if (!(time > 0)) return 0;
     while (time >= this.#span) this.#merge();
     const at = Math.floor(time / this.#width);
     if (at > this.#last) this.#last = at;
+    this.#current = at;
+    this.#from = at * this.#width;
+    this.#to = this.#from + this.#width;
     return at;
   }
 
@@ -91,6 +99,7 @@ export class Series {
       values.fill(0, SERIES_BINS / 2);
     }
     this.#last >>= 1;
+    this.#to = 0;
     this.#width *= 2;
     this.#span *= 2;
   }

@@ -51,8 +51,11 @@ function ipv6Text(groups: readonly number[]): string {
   return `${hex(0, best)}::${hex(best + bestLength, 8)}`;
 }
 
-export function macText(b: Uint8Array, o: number): string {
-  return Array.from(b.subarray(o, o + 6), (byte) => byte.toString(16).padStart(2, '0')).join(':');
+export function macText(mac: number): string {
+  return mac
+    .toString(16)
+    .padStart(12, '0')
+    .replace(/..(?!$)/g, '$&:');
 }
 
 /** `address:port`, with brackets where the address has colons of its own. */

@@ -14,12 +14,17 @@ export class TopList<T> {
 
   /** Whether something of this weight would be kept: lets callers avoid building what would be dropped. */
   wants(weight: number): boolean {
-    return this.#entries.length < this.#capacity * 2 || weight > this.#floor;
+    return weight > this.#floor;
   }
 
   add(weight: number, item: T): void {
     this.#entries.push({ weight, order: this.#total++, item });
     if (this.#entries.length >= this.#capacity * 4) this.#trim();
+  }
+
+  /** Forgets what is too light already, so that `wants` becomes strict. */
+  settle(): void {
+    this.#trim();
   }
 
   /** Counts one that was not wanted. */
@@ -38,7 +43,7 @@ export class TopList<T> {
 
   #trim(): void {
     this.#entries.sort((a, b) => b.weight - a.weight || a.order - b.order);
-    if (this.#entries.length > this.#capacity) {
+    if (this.#entries.length >= this.#capacity) {
       this.#entries.length = this.#capacity;
       this.#floor = this.#entries[this.#capacity - 1]!.weight;
     }

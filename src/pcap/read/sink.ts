@@ -40,4 +40,4 @@ export interface CaptureParser {
 }
 
 /** Largest contiguous piece a parser may need: a standard record with its headers, with room to spare. */
-export const MAX_NEED = 1 << 20;
+export const MAX_NEED = 270_336;

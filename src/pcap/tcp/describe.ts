@@ -2,13 +2,13 @@
 import type { TcpOutcome, TcpSide, TcpStream } from '../analysis.ts';
 import { addressText } from '../facts/text.ts';
 import type { Endpoints } from './flow-table.ts';
-import { B, I, MARK, N, SIDE_COUNTS, SIDE_SUMS, STREAM_SUMS, STREAM_WORDS, X } from './stream-stats.ts';
+import { D, I, MARK, N, SIDE_WORDS, STREAM_DOUBLES, STREAM_WORDS, X } from './stream-state.ts';
 import type { TcpTracker } from './tracker.ts';
 
 const MILLISECOND = 1e6;
 
 export function describeStream(t: TcpTracker, slot: number): TcpStream {
-  const { stats } = t;
+  const { words, doubles, notes: allNotes } = t.state;
   const ends: Endpoints = {
     src: new Int32Array(4),
     dst: new Int32Array(4),
@@ -20,19 +20,19 @@ export function describeStream(t: TcpTracker, slot: number): TcpStream {
   const first = { address: addressText(ends.src, ends.family), port: ends.srcPort };
   const second = { address: addressText(ends.dst, ends.family), port: ends.dstPort };
   const i = slot * STREAM_WORDS;
-  const marks = stats.words[i + I.marks]!;
+  const marks = words[i + I.marks]!;
   // Side 0 sends from the first endpoint of the key.
   const clientSide = clientOf(marks, ends);
-  const notes = stats.notes.get(slot);
-  const times = slot * STREAM_SUMS;
-  const started = stats.times[times + X.first]!;
-  const ended = stats.times[times + X.last]!;
-  const handshake = stats.times[times + X.handshake]!;
-  const synFrame = stats.words[i + I.syn_frame]!;
+  const notes = allNotes.get(slot);
+  const times = slot * STREAM_DOUBLES;
+  const started = doubles[times + X.first]!;
+  const ended = doubles[times + X.last]!;
+  const handshake = doubles[times + X.handshake]!;
+  const synFrame = words[i + I.syn_frame]!;
   const rstSide = (marks & MARK.rst_side_1) !== 0 ? 1 : 0;
   const resets = notes?.resets ?? [];
   return {
-    stream_id: stats.words[i + I.id]!,
+    stream_id: words[i + I.id]!,
     client: clientSide === 0 ? first : second,
     server: clientSide === 0 ? second : first,
     from_client: sideOf(t, slot, clientSide),
@@ -42,19 +42,19 @@ export function describeStream(t: TcpTracker, slot: number): TcpStream {
     rst_by: (marks & MARK.rst) === 0 ? 'none' : rstSide === clientSide ? 'client' : 'server',
     rst_frames: [...resets],
     syn_frames: synFrame === 0 ? [] : [synFrame, ...(notes?.syns ?? [])].slice(0, 5),
-    syn_retries: stats.words[i + I.syn_retries]!,
+    syn_retries: words[i + I.syn_retries]!,
     handshake_rtt_ms: handshake < 0 ? null : handshake / MILLISECOND,
     ack_rtt: t.rtts.spread(slot),
     delta: t.deltas.spread(slot),
     first: t.clock.epoch(started),
     last: t.clock.epoch(ended),
     duration_ms: Math.max(0, ended - started) / MILLISECOND,
-    first_frame: stats.words[i + I.first_frame]!,
+    first_frame: words[i + I.first_frame]!,
     last_frame: t.table.lastFrame[slot]!,
     sample_frames: notes ? [...notes.sample] : synFrame === 0 ? [] : [synFrame],
     retransmission_frames: [...(notes?.retransmissions ?? [])],
     zero_window_frames: [...(notes?.zeroWindows ?? [])],
-    issues: stats.words[i + I.issues]!,
+    issues: words[i + I.issues]!,
   };
 }
 
@@ -74,17 +74,16 @@ function outcomeOf(marks: number): TcpOutcome {
 }
 
 function sideOf(t: TcpTracker, slot: number, side: 0 | 1): TcpSide {
-  const c = t.stats.counts;
-  const n = (slot * 2 + side) * SIDE_COUNTS;
-  const s = t.stats.sums;
-  const x = (slot * 2 + side) * SIDE_SUMS;
-  const marks = t.stats.words[slot * STREAM_WORDS + I.marks]!;
-  const stillZero =
-    s[x + B.zero_since]! >= 0 ? t.stats.times[slot * STREAM_SUMS + X.last]! - s[x + B.zero_since]! : 0;
+  const { words: c, doubles: s } = t.state;
+  const n = slot * STREAM_WORDS + side * SIDE_WORDS;
+  const x = n >> 1;
+  const marks = c[slot * STREAM_WORDS + I.marks]!;
+  const since = s[x + D.zero_since]!;
+  const stillZero = since >= 0 ? s[slot * STREAM_DOUBLES + X.last]! - since : 0;
   return {
     packets: c[n + N.packets]!,
-    bytes: s[x + B.bytes]!,
-    payload_bytes: s[x + B.payload]!,
+    bytes: s[x + D.bytes]!,
+    payload_bytes: s[x + D.payload]!,
     retransmissions: c[n + N.retransmissions]!,
     fast_retransmissions: c[n + N.fast]!,
     spurious_retransmissions: c[n + N.spurious]!,
@@ -105,6 +104,6 @@ function sideOf(t: TcpTracker, slot: number, side: 0 | 1): TcpSide {
     largest_retransmitted: c[n + N.largest_again]!,
     mss: c[n + N.mss]!,
     df_set: (marks & (side === 0 ? MARK.df_0 : MARK.df_1)) !== 0,
-    zero_window_ms: Math.max(s[x + B.zero_longest]!, stillZero) / MILLISECOND,
+    zero_window_ms: Math.max(s[x + D.zero_longest]!, stillZero) / MILLISECOND,
   };
 }

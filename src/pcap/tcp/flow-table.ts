@@ -28,6 +28,7 @@ export class FlowTable {
   evicted = 0;
   #keys: Int32Array;
   #hashes: Int32Array;
+  /** Pairs of slot and hash. */
   #table: Int32Array;
   #mask: number;
   #slots: number;
@@ -43,7 +44,7 @@ export class FlowTable {
     this.#keys = new Int32Array(this.#slots * WORDS);
     this.#hashes = new Int32Array(this.#slots);
     this.lastFrame = new Uint32Array(this.#slots);
-    this.#table = new Int32Array(this.#slots * 2).fill(EMPTY);
+    this.#table = new Int32Array(this.#slots * 4).fill(EMPTY);
     this.#mask = this.#slots * 2 - 1;
     this.#onGrow = onGrow;
     this.#onEvict = onEvict;
@@ -69,12 +70,11 @@ export class FlowTable {
     const v6 = e.family === 6;
     k[0] = a[0]!;
     k[1] = b[0]!;
-    k[2] = v6 ? a[1]! : 0;
-    k[3] = v6 ? a[2]! : 0;
-    k[4] = v6 ? a[3]! : 0;
-    k[5] = v6 ? b[1]! : 0;
-    k[6] = v6 ? b[2]! : 0;
-    k[7] = v6 ? b[3]! : 0;
+    if (v6)
+      for (let i = 1; i < 4; i++) {
+        k[i + 1] = a[i]!;
+        k[i + 4] = b[i]!;
+      }
     k[8] = direction === 0 ? (e.srcPort << 16) | e.dstPort : (e.dstPort << 16) | e.srcPort;
     k[9] = e.family;
     let h = Math.imul(k[0]! ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(k[1]!, 0xc2b2ae35);
@@ -89,9 +89,9 @@ export class FlowTable {
     const keys = this.#keys;
     const table = this.#table;
     for (let at = h & this.#mask; ; at = (at + 1) & this.#mask) {
-      const slot = table[at]!;
+      const slot = table[at * 2]!;
       if (slot === EMPTY) return -1;
-      if (this.#hashes[slot] !== h) continue;
+      if (table[at * 2 + 1] !== h) continue;
       const base = slot * WORDS;
       if (
         keys[base] === k[0] &&
@@ -120,7 +120,8 @@ export class FlowTable {
       if (this.#used === this.#slots) this.#grow();
       slot = this.#used++;
     }
-    this.#keys.set(this.#probe, slot * WORDS);
+    const base = slot * WORDS;
+    for (let i = 0; i < WORDS; i++) this.#keys[base + i] = this.#probe[i]!;
     this.#hashes[slot] = this.hash;
     this.lastFrame[slot] = frame;
     this.#link(slot);
@@ -144,13 +145,15 @@ export class FlowTable {
   }
 
   *live(): Generator<number> {
-    for (const slot of this.#table) if (slot !== EMPTY) yield slot;
+    for (let at = 0; at < this.#table.length; at += 2) if (this.#table[at] !== EMPTY) yield this.#table[at]!;
   }
 
   #link(slot: number): void {
-    let at = this.#hashes[slot]! & this.#mask;
-    while (this.#table[at] !== EMPTY) at = (at + 1) & this.#mask;
-    this.#table[at] = slot;
+    const hash = this.#hashes[slot]!;
+    let at = hash & this.#mask;
+    while (this.#table[at * 2] !== EMPTY) at = (at + 1) & this.#mask;
+    this.#table[at * 2] = slot;
+    this.#table[at * 2 + 1] = hash;
   }
 
   #grow(): void {
@@ -161,10 +164,10 @@ export class FlowTable {
     lastFrame.set(this.lastFrame);
     this.lastFrame = lastFrame;
     this.#slots = slots;
-    const old = this.#table;
-    this.#table = new Int32Array(slots * 2).fill(EMPTY);
+    const live = [...this.live()];
+    this.#table = new Int32Array(slots * 4).fill(EMPTY);
     this.#mask = slots * 2 - 1;
-    for (const slot of old) if (slot !== EMPTY) this.#link(slot);
+    for (const slot of live) this.#link(slot);
     this.#onGrow(slots);
   }
 

@@ -9,16 +9,16 @@
  */
 import { TCP_FLAG, TCP_VERDICT } from '../decode/bits.ts';
 import {
-  S,
+  D,
   SCALE_UNKNOWN,
-  type SequenceState,
   SIDE,
-  SIDE_TIMES,
   SIDE_WORDS,
-  STREAM_TIMES,
-  T,
+  STREAM_DOUBLES,
+  STREAM_WORDS,
+  type StreamState,
   W,
-} from './sequence-state.ts';
+  X,
+} from './stream-state.ts';
 import type { UnackedPool } from './unacked.ts';
 
 /** A fast retransmission follows the last duplicate ACK within this time. */
@@ -40,7 +40,7 @@ export interface Segment {
 
 /** Answers the verdict bits; `given` are bits found before (reused ports). RTT of the ack is left in the pool. */
 export function judge(
-  state: SequenceState,
+  state: StreamState,
   pool: UnackedPool,
   slot: number,
   side: 0 | 1,
@@ -49,10 +49,10 @@ export function judge(
   given: number,
 ): number {
   const w = state.words;
-  const own = (slot * 2 + side) * SIDE_WORDS;
-  const other = (slot * 2 + (1 - side)) * SIDE_WORDS;
-  const ownTimes = (slot * 2 + side) * SIDE_TIMES;
-  const otherTimes = (slot * 2 + (1 - side)) * SIDE_TIMES;
+  const d = state.doubles;
+  const own = slot * STREAM_WORDS + side * SIDE_WORDS;
+  const other = slot * STREAM_WORDS + (1 - side) * SIDE_WORDS;
+  const ownTimes = own >> 1;
   const { seq, ack, length, flags, window } = s;
   const synOrFin = (flags & (TCP_FLAG.syn | TCP_FLAG.fin)) !== 0;
 
@@ -84,9 +84,9 @@ export function judge(
     if (length > 0 && otherAck !== 0 && ((seq + length - otherAck) | 0) <= 0)
       verdict |= TCP_VERDICT.spurious_retransmission;
     else if (behind) {
-      const sinceAck = now - state.times[otherTimes + T.ack]!;
-      const sinceNext = now - state.times[ownTimes + T.next]!;
-      const firstRtt = state.stream[slot * STREAM_TIMES + S.first_rtt]!;
+      const sinceAck = now - d[(other >> 1) + D.ack]!;
+      const sinceNext = now - d[ownTimes + D.next]!;
+      const firstRtt = d[slot * STREAM_DOUBLES + X.first_rtt]!;
       const late = firstRtt === 0 ? LATE_WITHIN : firstRtt;
       if (
         w[other + W.duplicate_acks]! >>> 0 >= 2 &&
@@ -113,14 +113,14 @@ export function judge(
   if ((verdict & TCP_VERDICT.zero_window_probe) === 0) {
     if (((end - next) | 0) > 0 || next === 0) {
       w[own + W.next] = end;
-      state.times[ownTimes + T.next] = now;
+      d[ownTimes + D.next] = now;
     }
     const contiguous = w[own + W.contiguous]!;
     if (seq === contiguous || contiguous === 0) w[own + W.contiguous] = w[own + W.next]!;
   }
   w[own + W.window] = window;
   w[own + W.last_ack] = ack;
-  state.times[ownTimes + T.ack] = now;
+  d[ownTimes + D.ack] = now;
   w[own + W.last_verdict] = verdict;
   if (s.mptcp >= 0) w[own + W.mptcp] = s.mptcp;
   pool.acknowledge(state, other, ack, now);

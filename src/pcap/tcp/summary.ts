@@ -8,7 +8,7 @@ import { Tally } from '../facts/tally.ts';
 import { endpointText } from '../facts/text.ts';
 import { TopList } from '../facts/top-list.ts';
 import { describeStream } from './describe.ts';
-import { B, I, MARK, SIDE_SUMS, STREAM_SUMS, STREAM_WORDS, X } from './stream-stats.ts';
+import { D, I, MARK, SIDE_DOUBLES, STREAM_DOUBLES, STREAM_WORDS, X } from './stream-state.ts';
 import type { TcpTracker } from './tracker.ts';
 
 /** Streams kept in full for rules and reports. */
@@ -91,9 +91,9 @@ export class TcpSummary {
 
   /** Takes a stream's story into the totals and, if it is heavy enough, keeps it whole. */
   fold(slot: number): void {
-    const { stats } = this.#tracker;
+    const { state } = this.#tracker;
     const i = slot * STREAM_WORDS;
-    const marks = stats.words[i + I.marks]!;
+    const marks = state.words[i + I.marks]!;
     const c = this.connections;
     const both = MARK.seen_0 | MARK.seen_1;
     const twoWay = (marks & both) === both;
@@ -105,7 +105,7 @@ export class TcpSummary {
     if ((marks & MARK.established) !== 0) c.handshakes_completed++;
     if ((marks & MARK.rst) !== 0) c.rst_teardowns++;
     else if ((marks & MARK.fin) !== 0) c.fin_teardowns++;
-    const handshake = stats.times[slot * STREAM_SUMS + X.handshake]!;
+    const handshake = state.doubles[slot * STREAM_DOUBLES + X.handshake]!;
     if (handshake >= 0) this.handshakes.add(handshake / 1e6);
     const failed = (marks & (MARK.syn | MARK.synack)) === MARK.syn;
     const refused = failed && (marks & MARK.rst) !== 0;
@@ -115,11 +115,27 @@ export class TcpSummary {
     this.#keep(slot, i, refused, unanswered);
   }
 
+  /** Folds what is still alive. The heaviest come first, so that few have to be described. */
+  finish(slots: readonly number[]): void {
+    const { words, doubles } = this.#tracker.state;
+    const bytes = (slot: number) =>
+      doubles[slot * STREAM_DOUBLES + D.bytes]! + doubles[slot * STREAM_DOUBLES + SIDE_DOUBLES + D.bytes]!;
+    const issues = (slot: number) => words[slot * STREAM_WORDS + I.issues]!;
+    const heaviest = [...slots].sort((a, b) => bytes(b) - bytes(a)).slice(0, KEPT_LARGEST);
+    const worst = [...slots].sort((a, b) => issues(b) - issues(a)).slice(0, KEPT_STREAMS);
+    const first = new Set([...heaviest, ...worst]);
+    for (const slot of first) this.fold(slot);
+    this.#issues.settle();
+    this.#largest.settle();
+    this.#talkers.settle();
+    for (const slot of slots) if (!first.has(slot)) this.fold(slot);
+  }
+
   #keep(slot: number, i: number, refused: boolean, unanswered: boolean): void {
-    const { stats } = this.#tracker;
-    const x = slot * 2 * SIDE_SUMS;
-    const bytes = stats.sums[x + B.bytes]! + stats.sums[x + SIDE_SUMS + B.bytes]!;
-    const issues = stats.words[i + I.issues]! + (unanswered ? 1 : 0);
+    const { state } = this.#tracker;
+    const x = slot * STREAM_DOUBLES;
+    const bytes = state.doubles[x + D.bytes]! + state.doubles[x + SIDE_DOUBLES + D.bytes]!;
+    const issues = state.words[i + I.issues]! + (unanswered ? 1 : 0);
     let described: TcpStream | undefined;
     const describe = () => {
       described ??= describeStream(this.#tracker, slot);

@@ -16,25 +16,24 @@ import { TcpPayloads } from './payload.ts';
 import { record } from './record.ts';
 import { SampleChains } from './sample-chains.ts';
 import {
-  S,
   SCALE_UNKNOWN,
   SCALE_UNUSED,
-  SequenceState,
   SIDE,
   SIDE_WORDS,
-  STREAM_TIMES,
+  STREAM_DOUBLES,
+  STREAM_WORDS,
+  StreamState,
   W,
-} from './sequence-state.ts';
-import { StreamStats } from './stream-stats.ts';
+  X,
+} from './stream-state.ts';
 import { TcpSummary } from './summary.ts';
 import { UnackedPool } from './unacked.ts';
 
 export const MAX_STREAMS = 131_072;
 
 export class TcpTracker {
-  readonly state = new SequenceState();
+  readonly state = new StreamState();
   readonly pool = new UnackedPool();
-  readonly stats = new StreamStats();
   readonly deltas = new SampleChains();
   readonly rtts = new SampleChains();
   readonly options = new TcpOptions();
@@ -56,7 +55,6 @@ export class TcpTracker {
       MAX_STREAMS,
       (slots) => {
         this.state.grow(slots);
-        this.stats.grow(slots);
         this.deltas.grow(slots);
         this.rtts.grow(slots);
       },
@@ -79,7 +77,7 @@ export class TcpTracker {
     this.slot = slot;
     this.side = side;
     const w = this.state.words;
-    const own = (slot * 2 + side) * SIDE_WORDS;
+    const own = slot * STREAM_WORDS + side * SIDE_WORDS;
     this.pool.rtt = -1;
     s.mptcp = -1;
     if (analysed) verdict = judge(this.state, this.pool, slot, side, s, e.time, verdict);
@@ -87,15 +85,24 @@ export class TcpTracker {
     if (header < 20) return;
     this.#handshakeTimes(e, slot, own);
     // Options come after the verdict: what they say holds from the next segment on.
-    const shown = o + 20 <= end && readOptions(this.options, b, o + 20, o + header, end);
+    let shown = o + header <= end;
+    let mss = 0;
+    if ((s.flags & TCP_FLAG.syn) !== 0 || !shown) {
+      shown = o + 20 <= end && readOptions(this.options, b, o + 20, o + header, end);
+      mss = this.options.mss;
+    }
     if ((s.flags & TCP_FLAG.syn) !== 0) {
       if (this.options.windowScale >= 0) w[own + W.window_scale] = this.options.windowScale;
       if (shown)
-        this.#verifyScaling(own, (slot * 2 + (1 - side)) * SIDE_WORDS, (s.flags & TCP_FLAG.ack) !== 0);
+        this.#verifyScaling(
+          own,
+          slot * STREAM_WORDS + (1 - side) * SIDE_WORDS,
+          (s.flags & TCP_FLAG.ack) !== 0,
+        );
     }
     // A header cut before its end hides the verdict, as it does in the reference.
     if (shown) e.tcpBits |= verdict;
-    if (e.errorDepth === 0) record(this, e, slot, side, verdict, this.options.mss);
+    if (e.errorDepth === 0) record(this, e, slot, side, verdict, mss);
   }
 
   payload(e: Engine, b: Uint8Array, o: number, end: number, wire: number, analysed: boolean): void {
@@ -104,12 +111,11 @@ export class TcpTracker {
 
   /** Folds every live stream into the summary. */
   finish(): void {
-    for (const slot of this.table.live()) this.summary.fold(slot);
+    this.summary.finish([...this.table.live()]);
   }
 
   #open(slot: number, e: Engine): void {
-    this.state.reset(slot, e.time);
-    this.stats.reset(slot, this.streams++, e.frameNumber, e.time);
+    this.state.reset(slot, this.streams++, e.frameNumber, e.time);
     this.payloads.forget(slot);
   }
 
@@ -118,7 +124,7 @@ export class TcpTracker {
     this.pool.releaseStream(this.state, slot);
     this.deltas.release(slot);
     this.rtts.release(slot);
-    this.stats.notes.delete(slot);
+    this.state.notes.delete(slot);
     this.payloads.forget(slot);
   }
 
@@ -126,7 +132,7 @@ export class TcpTracker {
   #again(e: Engine, slot: number, side: 0 | 1): number {
     const s = e.segment;
     const w = this.state.words;
-    const own = (slot * 2 + side) * SIDE_WORDS;
+    const own = slot * STREAM_WORDS + side * SIDE_WORDS;
     if ((w[own + W.marks]! & SIDE.base_known) === 0) return 0;
     if ((s.flags & TCP_FLAG.ack) !== 0) {
       if (s.seq === w[own + W.base]) return 0;
@@ -144,16 +150,16 @@ export class TcpTracker {
 
   #handshakeTimes(e: Engine, slot: number, own: number): void {
     const flags = e.segment.flags;
-    const at = slot * STREAM_TIMES;
+    const at = slot * STREAM_DOUBLES;
     if ((flags & TCP_FLAG.syn) !== 0) {
-      if ((flags & TCP_FLAG.ack) === 0) this.state.stream[at + S.syn] = e.isEpochZero ? Number.NaN : e.time;
+      if ((flags & TCP_FLAG.ack) === 0) this.state.doubles[at + X.syn] = e.isEpochZero ? Number.NaN : e.time;
       this.state.words[own + W.marks]! |= SIDE.first_ack;
       return;
     }
     if ((flags & TCP_FLAG.ack) === 0) return;
-    const syn = this.state.stream[at + S.syn]!;
-    if (this.state.stream[at + S.first_rtt] === 0 && !Number.isNaN(syn))
-      this.state.stream[at + S.first_rtt] = e.time - syn;
+    const syn = this.state.doubles[at + X.syn]!;
+    if (this.state.doubles[at + X.first_rtt] === 0 && !Number.isNaN(syn))
+      this.state.doubles[at + X.first_rtt] = e.time - syn;
     this.state.words[own + W.marks]! &= ~SIDE.first_ack;
   }
 

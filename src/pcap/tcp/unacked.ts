@@ -2,7 +2,7 @@
  * Segments that wait for their acknowledgement, all streams in one pool of flat arrays: linked from the oldest
  * to the newest. They give the round-trip time; nothing else depends on them, so a full pool only loses RTTs.
  */
-import { type SequenceState, SIDE, SIDE_WORDS, W } from './sequence-state.ts';
+import { SIDE, SIDE_WORDS, STREAM_WORDS, type StreamState, W } from './stream-state.ts';
 
 /** Most segments one side may have waiting, and all sides together. */
 const MAX_A_SIDE = 10_000;
@@ -19,7 +19,7 @@ export class UnackedPool {
   #free = -1;
   #used = 0;
 
-  add(state: SequenceState, row: number, end: number, now: number): void {
+  add(state: StreamState, row: number, end: number, now: number): void {
     const w = state.words;
     if (w[row + W.unacked]! >= MAX_A_SIDE) return;
     const at = this.#allocate();
@@ -43,7 +43,7 @@ export class UnackedPool {
   }
 
   /** Removes what `ack` covers from that side's list; leaves the RTT of the segment it matches exactly. */
-  acknowledge(state: SequenceState, row: number, ack: number, now: number): void {
+  acknowledge(state: StreamState, row: number, ack: number, now: number): void {
     const w = state.words;
     this.rtt = -1;
     let at = w[row + W.oldest]!;
@@ -74,7 +74,7 @@ export class UnackedPool {
   }
 
   /** Gives a side's list back. */
-  release(state: SequenceState, row: number): void {
+  release(state: StreamState, row: number): void {
     const w = state.words;
     for (let at = w[row + W.oldest]!; at >= 0; ) {
       const next = this.#links[at]!;
@@ -87,9 +87,9 @@ export class UnackedPool {
     w[row + W.unacked] = 0;
   }
 
-  releaseStream(state: SequenceState, slot: number): void {
-    this.release(state, slot * 2 * SIDE_WORDS);
-    this.release(state, (slot * 2 + 1) * SIDE_WORDS);
+  releaseStream(state: StreamState, slot: number): void {
+    this.release(state, slot * STREAM_WORDS);
+    this.release(state, slot * STREAM_WORDS + SIDE_WORDS);
   }
 
   #allocate(): number {

@@ -5,7 +5,7 @@ import { HAS, TCP_VERDICT } from '../../../src/pcap/decode/bits.ts';
 import { Engine } from '../../../src/pcap/engine.ts';
 import { readCapture } from '../../../src/pcap/read/capture-file.ts';
 import type { FrameSink } from '../../../src/pcap/read/sink.ts';
-import { I, STREAM_WORDS } from '../../../src/pcap/tcp/stream-stats.ts';
+import { I, STREAM_WORDS } from '../../../src/pcap/tcp/stream-state.ts';
 import type { FrameRecord } from './tshark.ts';
 
 const NAMES = Object.entries(HAS).filter(
@@ -43,7 +43,7 @@ export async function ours(path: string): Promise<OurRun> {
   const segment = engine.tcp.segment.bind(engine.tcp);
   engine.tcp.segment = (...args) => {
     segment(...args);
-    tcp.push(engine.tcp.stats.words[engine.tcp.slot * STREAM_WORDS + I.id]!);
+    tcp.push(engine.tcp.state.words[engine.tcp.slot * STREAM_WORDS + I.id]!);
   };
   const sink: FrameSink = {
     frame(bytes, start, captured, length, seconds, nanoseconds, link) {
