@@ -1,5 +1,8 @@
-import { type Inventory, type Subnet, type Vm, vmAt } from './inventory.ts';
+import type { Inventory, Subnet, Vm } from './inventory.ts';
+import { literal, type Mention, mentionsIn } from './mentions.ts';
+import { portsOf, scoreRoles } from './roles.ts';
 import type { Symptom } from './symptom.ts';
+import { BREAK, clauseAt, splitSentences, tone } from './tone.ts';
 
 /** Who is said to reach whom, on what, and whether it is said to work. */
 export interface Conversation {
@@ -28,6 +31,9 @@ export interface Complaint {
 /** Somebody's own computer, which is no machine of the network. */
 const LOCAL = /\b(my|our) (laptop|machine|desk|desktop|pc|computer|home)\b|\bfrom home\b|\bfrom here\b/i;
 
+/** Things seen from a place that is no machine of the network. */
+const ELSEWHERE = /\b(my|our) (laptop|machine|desk|desktop|pc|computer|home)\b|\bfrom (home|here)\b|\bvpn\b/i;
+
 export function readComplaint(
   symptom: Symptom,
   inventory: Inventory,
@@ -35,27 +41,33 @@ export function readComplaint(
 ): Complaint {
   const sentences = splitSentences(symptom.text).map((text) => ({
     text,
-    mentions: mentionsIn(text, inventory, symptom, accounts),
+    mentions: scoreRoles(text, mentionsIn(text, inventory, symptom, accounts)),
   }));
   const everyone = unique(sentences.flatMap((s) => s.mentions.flatMap((m) => (m.vm ? [m.vm] : []))));
   const controls = everyone.filter((vm) => {
     const places = sentences.flatMap((s) =>
-      s.mentions.filter((m) => m.vm === vm).map((m) => sounds(clauseAt(s.text, m))),
+      s.mentions.filter((m) => m.vm === vm).map((m) => tone(clauseAt(s.text, m))),
     );
     return places.every((p) => p === 'fine');
   });
+  const standing = standings(
+    sentences.flatMap((s) => s.mentions),
+    controls,
+  );
   const conversations: Conversation[] = [];
   const hosts: { name: string; port: number | null; clients: Vm[] }[] = [];
   const storage: { name: string; clients: Vm[] }[] = [];
+  /** Accounts only named where things are fine: looked at when no other is in trouble. */
+  const spared: { name: string; clients: Vm[] }[] = [];
   let lastClients: readonly Vm[] = [];
   let lastTargets: readonly { readonly vm: Vm; readonly port: number | null }[] = [];
   const orphans: Conversation[] = [];
   for (const sentence of sentences) {
-    const scored = shareRoles(
-      sentence.text,
-      sentence.mentions.map((m) => ({ ...m, score: roleOf(sentence.text, m) })),
+    // Whoever merely stands somewhere here is known better from the rest of the text.
+    const scored = sentence.mentions.map((m) =>
+      m.vm && Math.abs(m.score) < 2 ? { ...m, score: standing.settle(m.vm, m.score) } : m,
     );
-    const involved = scored.filter((m) => !(m.vm && controls.includes(m.vm)));
+    const involved = scored.filter((m) => !(m.vm && (controls.includes(m.vm) || standing.onTheWay(m.vm))));
     const ports = portsOf(sentence.text, involved);
     const elsewhere = scored.some((m) => m.kind !== 'vm');
     // Beside a host name or an account a machine that is merely stood on is the one that asks.
@@ -71,11 +83,12 @@ export function readComplaint(
     const refused = /\brefus|(?<!no )\breset/i.test(sentence.text);
     for (const target of targets) {
       const port = target.port ?? ports.get(target) ?? null;
-      const fine = sounds(clauseAt(sentence.text, target)) === 'fine';
+      const fine = tone(clauseAt(sentence.text, target)) === 'fine';
       // A machine said to be fine in one respect may still be the one that asks here.
       const asking = target.kind === 'vm' ? clients : subjects(sentence.text, scored);
       const froms = (asking.length > 0 ? asking : lastClients).filter((c) => c !== target.vm);
-      if (target.kind === 'account') addTo(storage, { name: target.name, clients: [...froms] });
+      if (target.kind === 'account')
+        addTo(fine ? spared : storage, { name: target.name, clients: [...froms] });
       else if (target.kind === 'host') {
         if (!fine)
           hosts.push({ name: target.name, port, clients: LOCAL.test(sentence.text) ? [] : [...froms] });
@@ -84,9 +97,10 @@ export function readComplaint(
         for (const client of froms) conversations.push({ client, server: target.vm!, port, refused });
       }
     }
-    const bad = sounds(sentence.text) !== 'fine';
+    const mood = tone(sentence.text);
+    const bad = mood !== 'fine';
     // "th-till-01 can, but it takes long": another one that asks the same server.
-    if (targets.length === 0 && clients.length > 0 && bad) {
+    if (targets.length === 0 && clients.length > 0 && mood === 'bad') {
       for (const client of clients)
         for (const t of lastTargets)
           if (t.vm !== client) conversations.push({ client, server: t.vm, port: t.port, refused });
@@ -99,7 +113,17 @@ export function readComplaint(
   }
   const known = unique([...conversations.flatMap((c) => (c.client ? [c.client] : [])), ...lastClients]);
   const other = hosts.length > 0 || storage.length > 0;
-  const complete = complement(conversations, orphans, known, everyone, controls, symptom, inventory, other);
+  if (storage.length === 0) storage.push(...spared);
+  const complete = complement(
+    standing.plausible(conversations),
+    orphans,
+    known,
+    everyone,
+    controls,
+    symptom,
+    inventory,
+    other,
+  );
   return {
     conversations: dedupe(complete),
     clients:
@@ -132,8 +156,10 @@ function complement(
   otherTargets: boolean,
 ): readonly Conversation[] {
   const ports = portsInTrouble(symptom);
+  const pingOnly = onlyPingFails(symptom);
   const withPort = (c: Conversation): Conversation => {
-    if (c.port !== null || symptom.protocol === 'icmp') return c;
+    if (symptom.protocol === 'icmp' || (pingOnly && c.port === null)) return { ...c, port: null };
+    if (c.port !== null) return c;
     const elsewhere =
       [...found, ...orphans].find((o) => o.server === c.server && o.port !== null)?.port ?? ports[0] ?? null;
     return { ...c, port: elsewhere };
@@ -143,17 +169,16 @@ function complement(
     .filter((o) => !served.has(o.server))
     .flatMap((o): readonly Conversation[] => {
       const others = clients.filter((c) => c !== o.server);
-      const local = /\b(my|our) (laptop|machine|desk|pc|computer|home)\b|\bfrom home\b|\bfrom here\b/i.test(
-        symptom.text,
-      );
+      const local = LOCAL.test(symptom.text);
       if (others.length > 0 && !local) return others.map((client) => ({ ...o, client }));
       const bySubnet = local ? [] : subnetClients(symptom, inventory, [o.server]);
       return bySubnet.length > 0 ? bySubnet.map((client) => ({ ...o, client })) : [o];
     });
-  const all = [...found, ...adopted];
+  // What is complained about from a desk comes before what is said beside it.
+  const all = LOCAL.test(symptom.text) ? [...adopted, ...found] : [...found, ...adopted];
   if (all.length === 0 && !otherTargets) {
     // "From my laptop it works": the machine that is fine there is the one the others cannot reach.
-    if (clients.length > 0 && controls.length > 0)
+    if (clients.length > 0 && controls.length > 0 && ELSEWHERE.test(symptom.text))
       return controls.flatMap((server) =>
         clients
           .filter((c) => c !== server)
@@ -188,8 +213,36 @@ function describedOnly(symptom: Symptom, inventory: Inventory): readonly Convers
   });
 }
 
-function splitSentences(text: string): readonly string[] {
-  return text.split(/(?<=[.!?])\s+(?=[A-Z"'(a-z0-9])/).filter((s) => s.trim() !== '');
+/**
+ * What the whole text makes of each machine. Appliances that are only spoken of stand on the way: nobody
+ * complains about reaching them.
+ */
+function standings(mentions: readonly (Mention & { readonly score: number })[], controls: readonly Vm[]) {
+  const total = new Map<Vm, number>();
+  for (const m of mentions) if (m.vm) total.set(m.vm, (total.get(m.vm) ?? 0) + m.score);
+  const of = (vm: Vm) => total.get(vm) ?? 0;
+  const servers = [...total].filter(([vm, n]) => n >= 2 && !controls.includes(vm)).length;
+  return {
+    settle: (vm: Vm, score: number): number =>
+      Math.abs(of(vm)) >= 2 ? Math.sign(of(vm)) * 2 : servers > 0 ? Math.min(score, 0) : score,
+    onTheWay: (vm: Vm): boolean =>
+      vm.forwarding && total.size > 1 && !mentions.some((m) => m.vm === vm && m.port !== null),
+    /** Of a pair told both ways round, the way the whole text speaks of it. */
+    plausible: (all: readonly Conversation[]): readonly Conversation[] => {
+      const likely = all.filter((c) => c.client === null || of(c.server) > of(c.client));
+      return likely.length > 0 ? likely : all;
+    },
+  };
+}
+
+/** Ping is what fails, and every port is named only where things are fine. */
+function onlyPingFails(symptom: Symptom): boolean {
+  const clauses = splitSentences(symptom.text).flatMap((s) => s.split(BREAK).filter(Boolean));
+  const failing = clauses.filter((c) => tone(c) === 'bad');
+  return (
+    failing.some((c) => /\b(pings?|pinged|icmp|echo)\b/i.test(c)) &&
+    !failing.some((c) => symptom.ports.some((p) => new RegExp(`\\b${p}\\b`).test(c)))
+  );
 }
 
 /** Who a sentence about a host or an account is about: its first machine, and those joined to it. */
@@ -206,7 +259,7 @@ function portsInTrouble(symptom: Symptom): readonly number[] {
   const fine = new Set(
     splitSentences(symptom.text)
       .flatMap((s) => s.split(BREAK))
-      .filter((c) => c && sounds(c) === 'fine')
+      .filter((c) => c && tone(c) === 'fine')
       .flatMap((c) => (c.match(/\b\d{2,5}\b/g) ?? []).map(Number)),
   );
   return [...symptom.ports.filter((p) => !fine.has(p)), ...symptom.ports.filter((p) => fine.has(p))];
@@ -214,7 +267,12 @@ function portsInTrouble(symptom: Symptom): readonly number[] {
 
 /** "VMs in prod-subnet": a machine of each subnet or network that is named. */
 function subnetClients(symptom: Symptom, inventory: Inventory, servers: readonly Vm[]): readonly Vm[] {
-  const says = (name: string) => new RegExp(`(?<![\\w-])${literal(name)}(?![\\w-])`, 'i').test(symptom.text);
+  const says = (name: string) =>
+    splitSentences(symptom.text).some((s) =>
+      [...s.matchAll(new RegExp(`(?<![\\w-])${literal(name)}(?![\\w-])`, 'gi'))].some(
+        (m) => tone(clauseAt(s, { start: m.index, end: m.index + m[0].length })) !== 'fine',
+      ),
+    );
   const named = (subnet: Subnet) => (subnet.name.length > 3 && says(subnet.name)) || says(subnet.vnet.name);
   const machines = inventory.vms.filter((vm) => named(vm.subnet) && !servers.includes(vm) && !vm.forwarding);
   return [...new Map(machines.map((vm) => [`${vm.subnet.vnet.name}/${vm.subnet.name}`, vm])).values()].slice(
@@ -257,8 +315,4 @@ function dedupe(all: readonly Conversation[]): readonly Conversation[] {
 
 function unique<T>(items: readonly T[]): T[] {
   return [...new Set(items)];
-}
-
-function literal(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }

@@ -1,5 +1,6 @@
+import type { Complaint } from './complaint.ts';
 import type { Finding } from './finding.ts';
-import { az, type Inventory, type Vm } from './inventory.ts';
+import { az, type Inventory } from './inventory.ts';
 import type { Notebook } from './notebook.ts';
 import { type NsgRule, nsgsOf, portMatches, readRules } from './nsg.ts';
 
@@ -9,10 +10,12 @@ const WIDE = (source: string) => source === '*' || /^(Any|Internet)$/i.test(sour
 export function checkExposure(
   notebook: Notebook,
   inventory: Inventory,
-  vms: readonly Vm[],
+  { mentioned, conversations }: Complaint,
   ports: readonly number[],
 ): readonly Finding[] {
-  const suspects = vms.length > 0 ? vms : inventory.vms.filter((vm) => vm.publicIp !== null);
+  const servers = [...new Set(conversations.map((c) => c.server))];
+  const named = mentioned.filter((vm) => servers.length === 0 || servers.includes(vm));
+  const suspects = named.length > 0 ? named : inventory.vms.filter((vm) => vm.publicIp !== null);
   const nsgs = new Map(
     suspects.flatMap((vm) => nsgsOf(vm, 'Inbound')).map((n) => [`${n.group}/${n.name}`, n]),
   );

@@ -33,27 +33,17 @@ export function checkName(
   const expected = unlinked(host, complaint);
   const zones = notebook.ask(ZONES, `Find the private zone that should answer for ${host}.`);
   if (zones.kind !== 'ok') return { findings: [], address: null, record: null, cleared: [] };
-  const zone = rows(zones)
+  const fitting = rows(zones)
     .map(([name = '', group = '']): ResourceRef => ({ name, group }))
     .filter((z) => host === z.name.toLowerCase() || host.endsWith(`.${z.name.toLowerCase()}`))
-    .sort((a, b) => b.name.length - a.name.length)[0];
+    .sort((a, b) => b.name.length - a.name.length);
+  const zone = answering(notebook, fitting, clients);
   if (zone === undefined) return { findings: [], address: null, record: null, cleared: [zones.auditId] };
   const relative = host === zone.name.toLowerCase() ? '@' : host.slice(0, -zone.name.length - 1);
   const scope = ['--resource-group', zone.group, '--zone-name', zone.name];
   const [links, records] = notebook.askAll([
     {
-      command: az(
-        'network',
-        'private-dns',
-        'link',
-        'vnet',
-        'list',
-        ...scope,
-        '--query',
-        '[].[name,virtualNetwork.id]',
-        '--output',
-        'tsv',
-      ),
+      command: linksCommand(zone),
       reasoning: `See which networks ${zone.name} answers for.`,
     },
     {
@@ -149,6 +139,37 @@ function unlinked(host: string, complaint: Complaint): readonly Vm[] {
   return alike.length > 0 ? alike : candidates;
 }
 
+/** Of several zones that fit a name, the longest one linked to the client's network answers. */
+function answering(
+  notebook: Notebook,
+  fitting: readonly ResourceRef[],
+  clients: readonly Vm[],
+): ResourceRef | undefined {
+  const [first] = clients;
+  if (fitting.length < 2 || first === undefined) return fitting[0];
+  const linked = fitting.find((zone) => {
+    const links = notebook.ask(linksCommand(zone), `See which networks ${zone.name} answers for.`);
+    return rows(links).some(
+      ([, vnet = '']) =>
+        (vnet.split('/').at(-1) ?? '').toLowerCase() === first.subnet.vnet.name.toLowerCase(),
+    );
+  });
+  return linked ?? fitting[0];
+}
+
+const linksCommand = (zone: ResourceRef) =>
+  az(
+    ...['network', 'private-dns', 'link', 'vnet', 'list'],
+    ...['--resource-group', zone.group, '--zone-name', zone.name],
+    ...['--query', '[].[name,virtualNetwork.id]', '--output', 'tsv'],
+  );
+
+/** The name without its number: machines that do the same work. */
+const family = (name: string) => name.toLowerCase().replace(/[-_]?[0-9a-z]?\d*$/, '');
+
+const alike = (host: string, vm: Vm, holder: Vm) =>
+  family(vm.name) === family(holder.name) || likeness(host, vm.name) > likeness(host, holder.name);
+
 /** How many parts of a host's first label stand in a machine's name. */
 function likeness(host: string, name: string): number {
   const parts = (host.split('.')[0] ?? '')
@@ -171,6 +192,8 @@ function wrongRecord(
   const holder = vmAt(inventory, address);
   const right = expected.find((vm) => vm !== holder);
   if (holder !== undefined && (expected.length === 0 || expected.includes(holder))) return [];
+  // Another machine that is merely spoken of says nothing about a record that leads to a living one.
+  if (holder !== undefined && !expected.some((vm) => alike(host, vm, holder))) return [];
   const who = holder === undefined ? 'where no machine lives' : `which is ${holder.name}`;
   return [
     {
@@ -213,7 +236,6 @@ export function staleRecord(
   silent: Finding,
   complaint: Complaint,
 ): Finding | undefined {
-  const family = (name: string) => name.toLowerCase().replace(/[-_]?[0-9a-z]?\d*$/, '');
   const sister = complaint.mentioned.find(
     (vm) => vm !== holder && family(vm.name) === family(holder.name) && !complaint.clients.includes(vm),
   );

@@ -3,7 +3,15 @@ import { askGuest, firewallFinding, type Guest, listenerFinding } from './guest.
 import { az, type Inventory, type Vm } from './inventory.ts';
 import type { Notebook } from './notebook.ts';
 import { checkNsg, decide, type Flow, ipFlowCommand, nsgsOf, readRules } from './nsg.ts';
-import { checkPeering, followRoute, type Leg, nextHopCommand, routeFinding, sameVnet } from './routes.ts';
+import {
+  checkPeering,
+  decidingRoute,
+  followRoute,
+  type Leg,
+  nextHopCommand,
+  routeFinding,
+  sameVnet,
+} from './routes.ts';
 
 /** Everything between two machines, layer by layer, in both directions. */
 export interface PathResult {
@@ -123,6 +131,8 @@ function asymmetry(notebook: Notebook, client: Vm, server: Vm, forward: Leg, rep
   if (reply.kind !== 'appliance' || reply.appliance === client) return [];
   if (forward.kind === 'appliance' && forward.appliance === reply.appliance) return [];
   if (forward.kind !== 'direct' && forward.kind !== 'appliance') return [];
+  const bypass = bypassOf(notebook, client, server, forward, reply.appliance);
+  if (bypass) return [bypass];
   const finding = routeFinding(
     notebook,
     'asymmetric_route',
@@ -132,6 +142,29 @@ function asymmetry(notebook: Notebook, client: Vm, server: Vm, forward: Leg, rep
     `takes replies through ${reply.appliance.name}, which never saw the request`,
   );
   return [{ ...finding, evidence: [...finding.evidence, forward.hop.auditId] }];
+}
+
+/** A route of the client that goes round the appliance its other routes lead to. */
+function bypassOf(
+  notebook: Notebook,
+  client: Vm,
+  server: Vm,
+  forward: Leg,
+  appliance: Vm,
+): Finding | undefined {
+  if (forward.kind !== 'direct' && forward.kind !== 'appliance') return undefined;
+  const { hop } = forward;
+  if (hop.table === null) return undefined;
+  const deciding = decidingRoute(notebook, hop.table, server.ip);
+  if (!deciding?.others.some((r) => r.ip === appliance.ip)) return undefined;
+  return routeFinding(
+    notebook,
+    'asymmetric_route',
+    hop,
+    client,
+    server.ip,
+    `takes requests round ${appliance.name}, through which the replies come back`,
+  );
 }
 
 /** An appliance must run, forward at its NIC, be let through by its NSGs, and find the way on. */

@@ -3,7 +3,7 @@ import { type Complaint, type Conversation, readComplaint } from './complaint.ts
 import { type Casebook, conclude, inconclusive } from './conclude.ts';
 import { checkExposure } from './exposure.ts';
 import { type Inventory, readInventory, type Vm, vmAt } from './inventory.ts';
-import { checkName } from './names.ts';
+import { checkName, type NameResult, staleRecord } from './names.ts';
 import type { Notebook } from './notebook.ts';
 import type { Flow } from './nsg.ts';
 import { checkControlPlane, checkGuests, checkPower } from './path.ts';
@@ -55,8 +55,7 @@ export function investigateSymptom(notebook: Notebook, text: string, options: Pl
   );
   const book: Casebook = { findings: [], open: [], cleared: [], observations: [] };
   const all: Case = { notebook, inventory, symptom, complaint, options, book };
-  if (symptom.exposure)
-    book.findings.push(...checkExposure(notebook, inventory, complaint.mentioned, symptom.ports));
+  if (symptom.exposure) book.findings.push(...checkExposure(notebook, inventory, complaint, symptom.ports));
   if (book.findings.length === 0) reachability(all);
   return conclude(complaint, book, notebook);
 }
@@ -70,12 +69,14 @@ function mentionsStorage(symptom: Symptom): boolean {
 function reachability(all: Case): void {
   const { notebook, inventory, symptom, complaint, book } = all;
   const conversations: Conversation[] = [...complaint.conversations];
+  const resolved: { host: string; record: NonNullable<NameResult['record']>; holder: Vm }[] = [];
   for (const host of complaint.hosts) {
     const name = checkName(notebook, inventory, host.name, host.clients, complaint);
     book.findings.push(...name.findings);
     book.cleared.push(...name.cleared);
     const holder = name.address === null ? undefined : vmAt(inventory, name.address);
     if (holder === undefined || name.findings.length > 0) continue;
+    if (name.record) resolved.push({ host: host.name, record: name.record, holder });
     const port = host.port ?? symptom.ports[0] ?? null;
     for (const client of host.clients.filter((c) => c !== holder)) {
       if (!conversations.some((c) => c.client === client && c.server === holder))
@@ -87,12 +88,32 @@ function reachability(all: Case): void {
   book.findings.push(...checkPower([...machines], inventory.evidence.vms));
   for (const about of conversations.slice(0, MAX_CONVERSATIONS))
     if (about.client) conversation(all, about.client, about);
+  replaceStale(all, resolved);
   alone(
     all,
     conversations.filter(
       (c) => c.client === null && !conversations.some((o) => o.client && o.server === c.server),
     ),
   );
+}
+
+/** A silent or switched-off machine behind a name may only be the old place of the service. */
+function replaceStale(
+  { complaint, book }: Case,
+  resolved: readonly {
+    readonly host: string;
+    readonly record: NonNullable<NameResult['record']>;
+    readonly holder: Vm;
+  }[],
+): void {
+  for (const { host, record, holder } of resolved) {
+    const at = book.findings.findIndex(
+      (f) => f.resource === holder.name && /^(service_not_listening|vm_not_running)$/.test(f.kind),
+    );
+    const silent = book.findings[at];
+    const stale = silent && staleRecord(host, record, holder, silent, complaint);
+    if (stale) book.findings.splice(at, 1, stale);
+  }
 }
 
 function storage(

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../../core/index.ts';
 import type { Finding } from './finding.ts';
 import { az, type Inventory, type ResourceRef, refOf, rows, type Vm, vmAt } from './inventory.ts';
-import { isPrivate, longestMatch } from './ipv4.ts';
+import { contains, isPrivate, longestMatch } from './ipv4.ts';
 import { jsonOf, type Notebook } from './notebook.ts';
 
 /** Where the platform sends packets of one machine for one address. */
@@ -57,7 +57,7 @@ export function decidingRoute(
   notebook: Notebook,
   table: ResourceRef,
   destination: string,
-): { readonly route: Route; readonly auditId: string } | undefined {
+): { readonly route: Route; readonly others: readonly Route[]; readonly auditId: string } | undefined {
   const command = az(
     'network',
     'route-table',
@@ -83,7 +83,10 @@ export function decidingRoute(
     }),
   );
   const route = longestMatch(routes, (r) => r.prefix, destination);
-  return route === undefined ? undefined : { route, auditId: answer.auditId };
+  if (route === undefined) return undefined;
+  // What would decide if this route were not there.
+  const others = routes.filter((r) => r !== route && contains(r.prefix, destination));
+  return { route, others, auditId: answer.auditId };
 }
 
 const isDirect = (type: string) =>
@@ -103,7 +106,17 @@ export type Leg =
 export function followRoute(notebook: Notebook, inventory: Inventory, from: Vm, destination: string): Leg {
   const hop = nextHop(notebook, from, destination);
   if (hop === undefined) return { kind: 'unknown' };
-  if (isDirect(hop.type)) return { kind: 'direct', hop };
+  if (isDirect(hop.type)) {
+    const outside =
+      hop.table !== null && /^VnetLocal$/i.test(hop.type) && !inNetworkOf(inventory, from, destination);
+    if (!outside) return { kind: 'direct', hop };
+    const what = `keeps it inside ${from.subnet.vnet.name}, where that address is not`;
+    return {
+      kind: 'broken',
+      hop,
+      finding: routeFinding(notebook, 'route_wrong_next_hop', hop, from, destination, what),
+    };
+  }
   if (/^VirtualAppliance$/i.test(hop.type)) {
     const appliance = hop.ip === null ? undefined : vmAt(inventory, hop.ip);
     if (appliance !== undefined) return { kind: 'appliance', hop, appliance };
@@ -178,6 +191,11 @@ export function routeFinding(
         : [],
   };
 }
+
+const inNetworkOf = (inventory: Inventory, vm: Vm, address: string) =>
+  inventory.subnets.some(
+    (s) => s.vnet.name.toLowerCase() === vm.subnet.vnet.name.toLowerCase() && contains(s.prefix, address),
+  );
 
 interface Peering {
   readonly name: string;

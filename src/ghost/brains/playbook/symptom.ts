@@ -76,11 +76,11 @@ export function readSymptom(text: string): Symptom {
       /\b(intermittent\w*|sometimes|sporadic\w*|occasional\w*|now and then|flap\w*|every (few|so often|now)|at random|randomly|some of the|one in|half of|comes and goes|on and off)\b/,
     ),
     exposure: has(
-      /\b(exposed|exposure|open to (the )?(internet|world|everyone|anyone)|reachable from (the )?(internet|outside|anywhere|world)|public(ly)? (reachable|accessible|exposed|open)|audit(or|ors)? (found|flag\w*|complain\w*|report\w*)|(?<![\w-])(port )?scan(ner|s|ned)?(?![\w-])|too (open|wide|broad|permissive)|should not be (able|reachable|open)|over-?(exposed|permissive))\b/,
+      /\b(exposed|exposure|open to (the )?(internet|world|everyone|anyone)|reachable from (the )?(internet|outside|anywhere|world)|public(ly)? (reachable|accessible|exposed|open)|audit(or|ors)? (found|flag\w*|complain\w*|report\w*)|(external|security|port|vulnerability|insurer's|insurance|penetration|internet|public) (scan\w*|tests?)|(?<![\w-])scan (found|finds|report\w*|show\w*|flag\w*|says)|half the (world|internet)|the whole (world|internet)|(any|every)(one|body) (on|in|from) (the )?(internet|world|outside)|strangers|login attempts|brute.?force|(unknown|foreign|random) (addresses|hosts)|which (setting|rule) (lets|allows)|lets (the world|everyone|everybody|anyone) in|too (open|wide|broad|permissive)|should not be (able|reachable|open)|over-?(exposed|permissive))\b/,
     ),
     refused: has(/(?<!nothing is |not |never )\b(refus\w+|connection refused|reject\w*)\b/),
     resets: has(
-      /(?<!no |nothing is |not )\b(reset\w*|rst|aborted|dropped mid|cut off|connection (closed|lost) (by|in))\b/,
+      /(?<!no |nothing is |not )\b(reset\w*|econnreset|rst|aborted|broken pipe|disconnect\w*|hangs? up|hung up|dropped mid|cut off|connection (closed|lost) (by|in))\b/,
     ),
     nameTrouble: has(
       /\b(resolv\w*|nxdomain|dns|name lookup|lookups?|host ?name|unknown host|wrong (address|ip|server|machine|host))\b/,
@@ -94,9 +94,10 @@ export function readSymptom(text: string): Symptom {
 function portsIn(text: string): readonly number[] {
   const found: { at: number; port: number }[] = [];
   const patterns = [
-    /\bports?\s+((?:\d{1,5}(?:\s*(?:,|and|or|\/|&)\s*)?)+)/gi,
+    /\bports?\s+(?:(?:is|would be|number|no\.?)\s+)?((?:\d{1,5}(?:\s*(?:,|and|or|\/|&)\s*)?)+)/gi,
     /\b(?:tcp|udp)(?:\s+port)?[\s/]+(\d{1,5})\b/gi,
     /\b(\d{1,5})\/(?:tcp|udp)\b/gi,
+    /(?:\d{1,3}\.){3}\d{1,3}\)\s+(\d{2,5})\b(?!\s*(?:ms|%|mb|gb|kb|times))/gi,
     /(?:\d{1,3}\.){3}\d{1,3}:(\d{1,5})\b/g,
     /[a-z][\w.-]*:(\d{2,5})\b(?!:)/gi,
     /\b(?:on|over|via)\s+(\d{2,5})\b(?!\s*(?:ms|%|mb|gb|kb|mbit|seconds|minutes|hours|days|packets|requests|of|vms?|machines|hosts|\.\d))/gi,

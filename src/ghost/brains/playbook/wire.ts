@@ -79,11 +79,13 @@ function reordering(wire: WireCase): readonly Finding[] {
   const seen = (guest: Guest | undefined, peer: Vm) =>
     guest?.peers.some((p) => p.address === peer.ip && p.reordered) === true;
   if (!seen(inside.serverGuest, client) && !seen(inside.clientGuest, server)) return [];
-  const cleanBeside = (guest: Guest | undefined, peer: Vm) =>
-    guest?.peers.some((p) => p.address !== peer.ip && !p.reordered) === true;
-  const culprit = cleanBeside(inside.serverGuest, client)
-    ? client
-    : cleanBeside(inside.clientGuest, server)
+  // Conversations with others: an end that reorders there as well is the cause, one that does not is innocent.
+  const beside = (guest: Guest | undefined, peer: Vm) =>
+    (guest?.peers ?? []).filter((p) => p.address !== peer.ip);
+  const atServer = beside(inside.serverGuest, client);
+  const atClient = beside(inside.clientGuest, server);
+  const culprit =
+    atServer.some((p) => p.reordered) || (!atClient.some((p) => p.reordered) && atClient.length > 0)
       ? server
       : client;
   const evidence = [inside.serverGuest, inside.clientGuest].flatMap((g) => (g ? [g.auditId] : []));
@@ -164,7 +166,7 @@ function atLink(notebook: Notebook, inventory: Inventory, wire: WireCase, kind: 
             ],
     };
   }
-  const targets = [client.ip, server.ip].filter((ip) => ip !== third.ip);
+  const targets = [client, server, ...appliances].map((vm) => vm.ip).filter((ip) => ip !== third.ip);
   const guest = askGuest(notebook, third, {
     ping: targets,
     largePing: kind === 'mtu_blackhole' ? targets : [],
@@ -177,20 +179,11 @@ function atLink(notebook: Notebook, inventory: Inventory, wire: WireCase, kind: 
     };
   const bad = (ip: string) =>
     pingFault(guest.pings.get(`ping ${ip}`), guest.pings.get(`large ${ip}`)) !== undefined;
+  // What is bad as far as the appliance is the appliance; beyond it, it is the end that is bad.
   const culprit =
-    bad(server.ip) && !bad(client.ip)
-      ? sharesAppliance(third, client, appliances)
-        ? appliances[0]!
-        : server
-      : bad(client.ip) && !bad(server.ip)
-        ? client
-        : (appliances[0] ?? server);
+    appliances.find((vm) => bad(vm.ip)) ??
+    (bad(client.ip) && !bad(server.ip) ? client : bad(server.ip) ? server : (appliances[0] ?? server));
   return { ...NOTHING, findings: [finding(kind, culprit, wire, [...evidence, guest.auditId], '')] };
-}
-
-/** A third machine beside the client goes through the client's appliance as well. */
-function sharesAppliance(third: Vm, client: Vm, appliances: readonly Vm[]): boolean {
-  return appliances.length > 0 && third.subnet === client.subnet;
 }
 
 /** The last resort: what the conversations look like on the wire. */
@@ -217,7 +210,7 @@ function captured(notebook: Notebook, wire: WireCase, options: PlaybookOptions):
   const kind =
     sums.zeroWindows > 0
       ? 'app_not_reading'
-      : sums.resets > 2 && wire.symptom.resets
+      : sums.resets > (wire.symptom.resets ? 2 : 10) && wire.inside.connected !== false
         ? 'app_resets'
         : sums.retransmissions > 20 && wire.inside.connected === true
           ? 'packet_loss'
