@@ -197,7 +197,8 @@ class Run {
       );
     }
     // A tool of somebody else may take a while to look: what has happened is put on disk first.
-    if (!BUILT_IN.has(step.tool)) store.commit();
+    const known = this.#options.judge.registry.get(step.tool);
+    if (known?.effect === 'external' && !BUILT_IN.has(step.tool)) store.commit();
     const { facts, tool } = await this.#options.judge.prepare(step.tool, filled.args);
     const call: Call = { ...base, args: filled.args, facts };
     const used = this.#standing.used.get(step.tool) ?? 0;
