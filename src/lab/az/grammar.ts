@@ -114,7 +114,7 @@ storage container show ; cli ; --account-name --connection-string --blob-endpoin
 version ; cli ;
 vm deallocate ; aaz ; --no-wait:?=bool --resource-group,-g@g -n,--name,--vm-name@n --force-deallocate:?=bool --hibernate:?=bool --ids:+
 vm extension list ; cli ; --resource-group,-g@g --vm-name@n --ids:+
-vm extension show ; cli ; --resource-group,-g@g --vm-name@n --name,-n@c --instance-view:0 --expand --ids:+
+vm extension show ; cli ; --resource-group,-g@g --vm-name@n --name,-n@c --instance-view:0 --ids:+
 vm get-instance-view ; cli ; --resource-group,-g@g --name,-n@n --ids:+
 vm list ; cli ; --resource-group,-g --show-details,-d:0 --vmss
 vm list-ip-addresses ; cli ; --resource-group,-g~g --name,-n~n --ids:+
