@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
  * What an HTTP request must show before anything of it is read.
  *
  * H1 Its Host is one of ours: a name that a foreign page was made to resolve to this machine is refused.
- * H2 A browser's Origin is refused unless it is listed.
+ * H2 A browser's Origin is refused unless it is our own or listed.
  * H3 Bodies are read up to a limit and no further.
  */
 export interface GuardOptions {
@@ -21,7 +21,9 @@ export function guardMistake(request: IncomingMessage, options: GuardOptions): s
   const name = host.replace(/:\d{1,5}$/, '').toLowerCase();
   if (!LOOPBACK.has(name) && !options.allowedHosts.includes(name)) return 'this host name is not served here';
   const origin = request.headers.origin;
-  if (origin !== undefined && !options.allowedOrigins.includes(origin))
+  // Our own origin is no stranger: the Host it names has just been checked.
+  const own = origin === `http://${host}` || origin === `https://${host}`;
+  if (origin !== undefined && !own && !options.allowedOrigins.includes(origin))
     return 'requests from this origin are not accepted';
   return undefined;
 }
