@@ -275,10 +275,7 @@ function subnetClients(symptom: Symptom, inventory: Inventory, servers: readonly
     );
   const named = (subnet: Subnet) => (subnet.name.length > 3 && says(subnet.name)) || says(subnet.vnet.name);
   const machines = inventory.vms.filter((vm) => named(vm.subnet) && !servers.includes(vm) && !vm.forwarding);
-  return [...new Map(machines.map((vm) => [`${vm.subnet.vnet.name}/${vm.subnet.name}`, vm])).values()].slice(
-    0,
-    2,
-  );
+  return machines.filter((vm, i) => machines.findIndex((o) => o.subnet === vm.subnet) === i).slice(0, 2);
 }
 
 function mergeHosts(
