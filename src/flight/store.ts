@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -52,8 +53,15 @@ export function flightIds(stateDir: string): readonly string[] {
   const { flights } = statePaths(stateDir);
   if (!existsSync(flights)) return [];
   return readdirSync(flights)
-    .filter((name) => ID.test(name))
+    .filter((name) => ID.test(name) && begun(flightPaths(stateDir, name)))
     .sort();
+}
+
+/** A flight killed before its first entry never was: there is nothing in any of its files. */
+function begun(paths: FlightPaths): boolean {
+  return [paths.wal, paths.events, paths.checkpoint].some(
+    (file) => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0,
+  );
 }
 
 export function makeFlightFolder(paths: FlightPaths): void {

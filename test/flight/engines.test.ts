@@ -44,19 +44,16 @@ describe('the engine files', () => {
     expect(diff).toContain('--- a/c.txt\n+++ /dev/null\n');
   });
 
-  it.each([['../x.txt'], ['/etc/x'], ['.git/config'], ['link/x.txt']])(
-    '[FLT-F3] %s is refused',
-    async (path) => {
-      const dir = place({
-        'workflow.yaml': JSON.stringify({
-          id: 'f',
-          steps: [{ id: 's', engine: 'files', config: { changes: [{ create: path, content: 'x' }] } }],
-        }),
-      });
-      execFileSync('ln', ['-s', '/tmp', join(dir, 'link')]);
-      expect((await fly(dir)).json.state).toBe('FAILED');
-    },
-  );
+  it.each([['../x.txt'], ['/etc/x'], ['.git/config'], ['link/x.txt']])('%s is refused', async (path) => {
+    const dir = place({
+      'workflow.yaml': JSON.stringify({
+        id: 'f',
+        steps: [{ id: 's', engine: 'files', config: { changes: [{ create: path, content: 'x' }] } }],
+      }),
+    });
+    execFileSync('ln', ['-s', '/tmp', join(dir, 'link')]);
+    expect((await fly(dir)).json.state).toBe('FAILED');
+  });
 });
 
 describe('the engine git', () => {

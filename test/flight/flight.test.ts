@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFil
 import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import { afterAll, describe, expect, it } from 'vitest';
-import { resumeFlight } from '../../src/flight/index.ts';
+import { loadFlight, resumeFlight } from '../../src/flight/index.ts';
 import { fly, folder, inProcess, NOTE_ENGINE, nodeEngine, workflow, writ } from './kit.ts';
 
 const made: string[] = [];
@@ -31,7 +31,7 @@ function valid(type: string, value: unknown): void {
 }
 
 describe('a flight', () => {
-  it('[FLT-O1][FLT-O23] runs all stages in order and completes with exit 0', async () => {
+  it('[FLT-O9][FLT-P1][FLT-O1][FLT-O23] runs all stages in order and completes with exit 0', async () => {
     const dir = place({ 'workflow.yaml': workflow(one), 'engine.sh': NOTE_ENGINE });
     const { code, json } = await writ(dir, ['flight', 'run', 'workflow.yaml', '--json']);
     expect(code).toBe(0);
@@ -66,7 +66,7 @@ describe('a flight', () => {
     ]);
   });
 
-  it('[FLT-O43][FLT-O45][FLT-O47][FLT-U7][FLT-T2] events, token, record and log entries fit the published schemas', async () => {
+  it('[FLT-O11][FLT-O12][FLT-O18][FLT-O24][FLT-O29][FLT-T6][FLT-T14][FLT-U1][FLT-U8][FLT-O46][FLT-O43][FLT-O45][FLT-O47][FLT-U7] events, token, record and log entries fit the published schemas', async () => {
     const dir = place({ 'workflow.yaml': workflow(approved), 'engine.sh': NOTE_ENGINE });
     const { json } = await writ(dir, ['flight', 'run', 'workflow.yaml', '--json']);
     const id = json.pending_approvals[0] ?? '';
@@ -112,7 +112,7 @@ describe('a flight', () => {
     );
   });
 
-  it('[FLT-O25][FLT-O28][FLT-O30][FLT-A9][FLT-A16] waits with exit 4, refuses the wrong role, goes on after an approval from another process', async () => {
+  it('[FLT-O26][FLT-O27][FLT-A5][FLT-A12][FLT-P9][FLT-O25][FLT-O28][FLT-O30][FLT-A9][FLT-A16] waits with exit 4, refuses the wrong role, goes on after an approval from another process', async () => {
     const dir = place({ 'workflow.yaml': workflow(approved), 'engine.sh': NOTE_ENGINE });
     const { code, json } = await writ(dir, ['flight', 'run', 'workflow.yaml', '--json']);
     expect(code).toBe(4);
@@ -130,7 +130,7 @@ describe('a flight', () => {
     expect(JSON.parse(verified.out).status).toBe('intact');
   });
 
-  it('[FLT-A1][FLT-O56] a rejection and an expiry end the flight with exit 3', async () => {
+  it('[FLT-A1] a rejection and an expiry end the flight with exit 3', async () => {
     const dir = place({
       'workflow.yaml': workflow(approved),
       'soon.yaml': workflow(`${one}    approval: { role: lead, expires: 1s }\n`),
@@ -172,7 +172,7 @@ describe('a flight', () => {
       /policies, rules or models changed/,
     ],
   ])(
-    '[FLT-O19][FLT-O21][FLT-T7][FLT-T9] %s changed after the token: exit 5, named, critical event',
+    '[FLT-O13][FLT-P10][FLT-A10][FLT-F7][FLT-F9][FLT-O19][FLT-O21][FLT-T7][FLT-T9] %s changed after the token: exit 5, named, critical event',
     async (_, change, said) => {
       const rules =
         'rules:\n  - id: r\n    when: { action: create }\n    decision: require_approval\n    reason: look\n    role: lead\n';
@@ -221,15 +221,15 @@ describe('a flight', () => {
     ).toEqual([]);
   });
 
-  it('[FLT-O6][FLT-E13] an engine sees the contract, its secrets on stdin, and nothing of ours', async () => {
+  it('[FLT-O2][FLT-O4][FLT-O5][FLT-E3][FLT-E14][FLT-U11][FLT-O7][FLT-F3][FLT-O6][FLT-E13] an engine sees the contract, its secrets on stdin, and nothing of ours', async () => {
     const plan = `
       let state = 'none'; try { state = fs.readdirSync(W + '/.writ').join(',') } catch (e) { state = e.code }
       let wrote = 'no'; try { fs.writeFileSync(W + '/x.txt', 'x'); wrote = 'yes' } catch {}
-      const left = fs.readdirSync(T).length;
+      const left = fs.readdirSync(T).length; fs.writeFileSync(T + '/mark', 'x');
       ok([put('seen', { metadata: { env: Object.keys(process.env).sort(), names: input.allowed_secrets, got: input.secrets.MY_TOKEN.length, state, wrote, left } })]);`;
     const dir = place({
       'workflow.yaml': workflow('  - id: one\n    engine: ./engine.mjs\n    secrets: [MY_TOKEN]\n'),
-      'engine.mjs': nodeEngine(plan),
+      'engine.mjs': nodeEngine(plan, "if (fs.existsSync(T + '/mark')) process.exit(1);"),
     });
     const { code, json } = await writ(dir, ['flight', 'run', 'workflow.yaml', '--json'], {
       MY_TOKEN: 'tell-nobody-9',
@@ -242,6 +242,8 @@ describe('a flight', () => {
     expect(seen.env.filter((n: string) => !n.startsWith('CABINCREW_'))).toEqual(
       ['HOME', 'LANG', 'PATH', 'PWD'].filter((n) => seen.env.includes(n)),
     );
+    for (const name of ['WORKSPACE', 'ARTIFACTS_DIR', 'TEMP_DIR', 'MODE'])
+      expect(seen.env).toContain(`CABINCREW_${name}`);
     expect(seen).toMatchObject({ names: ['MY_TOKEN'], got: 13, wrote: 'no', left: 0 });
     expect(seen.state).not.toContain('keys');
     for (const name of ['wal.jsonl', 'audit.jsonl', 'state.json'])
@@ -269,7 +271,8 @@ describe('preflight rules', () => {
     ['a path outside', "ok([put('a', { artifact_type: 'file', target: '../../etc/passwd' }, 'x')])"],
     ['an absolute path', "ok([put('a', { artifact_type: 'file', target: '/etc/passwd' }, 'x')])"],
   ])('[FLT-O22][FLT-P7] %s is denied with exit 3', async (_, plan) => {
-    const { code, json, dir } = await judged(plan);
+    // The workflow asks for an approval as well: the denial is the stricter.
+    const { code, json, dir } = await judged(plan, '    approval: { role: lead }\n');
     expect({ code, decision: json.steps[0]?.decision, state: json.state }).toEqual({
       code: 3,
       decision: 'deny',
@@ -278,7 +281,7 @@ describe('preflight rules', () => {
     expect(existsSync(join(dir, 'done.txt'))).toBe(false);
   });
 
-  it('[FLT-F22] the very value of a mapped secret is found, and not repeated', async () => {
+  it('the very value of a mapped secret is found, and not repeated', async () => {
     const { code, json, dir } = await judged(
       "ok([put('a', {}, 'x ' + Buffer.from(input.secrets.MY_TOKEN).toString('base64'))])",
       '    secrets: [MY_TOKEN]\n',
@@ -290,7 +293,7 @@ describe('preflight rules', () => {
     );
   });
 
-  it('[FLT-P5] a compiled policy asks for its role; a broken one denies', async () => {
+  it('[FLT-P5][FLT-T8] a compiled policy asks for its role; a broken one denies', async () => {
     const wasm = new URL('../../policies/network.wasm', import.meta.url).pathname;
     const asks = await judged(
       "ok([put('a', {}, 'az network route-table route update')])",
@@ -302,6 +305,15 @@ describe('preflight rules', () => {
       required_role: 'network-lead',
       plan_token_hash: asks.json.steps[0]?.plan_token,
     });
+    const model = new URL('../../models/secrets.onnx', import.meta.url).pathname;
+    const seen = await judged(
+      "ok([put('a', {}, 'token: xk29 dd if=/dev/zero of=disk.img')])",
+      `    models: [${model}]\n`,
+    );
+    const shown = await inProcess(seen.dir, async ({ ledger }) =>
+      loadFlight(ledger.stateDir, seen.json.flight_id, ledger.trustedKeys),
+    );
+    expect(shown.record.steps[0]?.evaluations?.map((e) => e.evaluator)).toContain('onnx:secrets.onnx');
     const broken = place({
       'workflow.yaml': workflow(`${one}    policies: [bad.wasm]\n`),
       'engine.sh': NOTE_ENGINE,
@@ -357,19 +369,24 @@ describe('bad engines', () => {
       /not a plain file/,
     ],
   ];
-  it.each(cases)('[FLT-O10][FLT-O41][FLT-O56] %s fails the flight', async (_, plan, said) => {
-    const dir = place({
-      'workflow.yaml': workflow('  - id: one\n    engine: ./engine.mjs\n'),
-      'engine.mjs': nodeEngine(plan),
-    });
-    const { code, json } = await fly(dir);
-    expect({ code, state: json.state }).toEqual({ code: 1, state: 'FAILED' });
-    expect(json.error?.message).toMatch(said);
-    expect(existsSync(join(dir, 'done.txt'))).toBe(false);
-  });
+  it.each(cases)(
+    '[FLT-O36][FLT-O37][FLT-O38][FLT-O39][FLT-O40][FLT-P4][FLT-F1][FLT-F2][FLT-F4][FLT-F12][FLT-F13][FLT-F14][FLT-F16][FLT-F18][FLT-E21][FLT-O10][FLT-O41] %s fails the flight',
+    async (_, plan, said) => {
+      const dir = place({
+        'workflow.yaml': workflow('  - id: one\n    engine: ./engine.mjs\n'),
+        'engine.mjs': nodeEngine(plan),
+      });
+      const { code, json } = await fly(dir);
+      expect({ code, state: json.state }).toEqual({ code: 1, state: 'FAILED' });
+      expect(json.error?.message).toMatch(said);
+      expect(existsSync(join(dir, 'done.txt'))).toBe(false);
+    },
+  );
 
   it('[FLT-E18] one that ignores TERM and forks is gone when its time is up', async () => {
-    const plan = "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000);";
+    const mark = `9${Date.now()}`;
+    const plan = `process.on('SIGTERM', () => {}); const { spawn } = await import('node:child_process');
+      spawn('setsid', ['sleep', '${mark}'], { detached: true, stdio: 'ignore' }).unref(); setInterval(() => {}, 1000);`;
     const dir = place({
       'workflow.yaml': workflow('  - id: one\n    engine: ./engine.mjs\n    timeout: 1s\n'),
       'engine.mjs': nodeEngine(plan),
@@ -377,6 +394,8 @@ describe('bad engines', () => {
     const { code, json } = await fly(dir);
     expect(code).toBe(1);
     expect(json.error?.message).toContain('did not end within 1s');
+    const alive = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && commandLine(pid).includes(mark));
+    expect(alive).toEqual([]);
   });
 
   it('[FLT-O8] without isolation a changed workspace is found by its hash', async () => {
@@ -389,3 +408,11 @@ describe('bad engines', () => {
     expect(json.error?.message).toContain('workspace changed during flight-plan');
   });
 });
+
+function commandLine(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -33,7 +33,7 @@ async function parked() {
 }
 
 describe('the log', () => {
-  it('[FLT-O50][FLT-O55] any changed byte, removed, swapped or added line is found; nothing is run', async () => {
+  it('[FLT-U9][FLT-O50][FLT-O55] any changed byte, removed, swapped or added line is found; nothing is run', async () => {
     const { dir, id, file } = await parked();
     for (const name of ['wal.jsonl', 'audit.jsonl'] as const) {
       const good = readFileSync(file(name));
@@ -80,7 +80,7 @@ describe('the log', () => {
     expect(readFileSync(join(dir, '.writ/ledger/flights.jsonl'), 'utf8')).toContain('flight.halted');
   });
 
-  it('[FLT-O48][FLT-O54] a torn last line is set aside and recorded; the approval stays pending', async () => {
+  it('[FLT-O49][FLT-U12][FLT-O48][FLT-O54] a torn last line is set aside and recorded; the approval stays pending', async () => {
     const { dir, id, file } = await parked();
     appendFileSync(file('wal.jsonl'), '{"sequence":99,"tor');
     const answer = await inProcess(dir, (deps) => resumeFlight(deps, id));
@@ -130,7 +130,7 @@ describe('an interrupted take-off', () => {
 });
 
 describe('kill -9 at random points of five steps', () => {
-  const rounds = process.env.WRIT_LONG === '1' ? 1000 : 5;
+  const rounds = Number(process.env.WRIT_KILLS ?? (process.env.WRIT_LONG === '1' ? 1000 : 5));
   it(`[FLT-O44] ${rounds} times: no approval lost, nothing twice, every flight ends`, {
     timeout: rounds * 60_000,
   }, async () => {
