@@ -65,7 +65,7 @@ export function ladder({ tcp, capture }: Analysis): string {
   const rows = streams.map((s, i) => {
     const y = 18 + i * ROW;
     const name = `${endpointText(s.client.address, s.client.port)} → ${endpointText(s.server.address, s.server.port)}`;
-    return `<text x="0" y="${y}">${html(name.length > 46 ? `${name.slice(0, 45)}…` : name)}</text><rect x="${n(x(s.first))}" y="${y - 12}" width="${n(Math.max(4, x(s.last) - x(s.first)))}" height="15" rx="3" fill="${COLOURS[fate(s)]}"><title>${html(`${name}: ${story(s)}`)}</title></rect>`;
+    return `<text x="10" y="${y}">${html(name.length > 46 ? `${name.slice(0, 45)}…` : name)}</text><rect x="${n(x(s.first))}" y="${y - 12}" width="${n(Math.max(4, x(s.last) - x(s.first)))}" height="15" rx="3" fill="${COLOURS[fate(s)]}"><title>${html(`${name}: ${story(s)}`)}</title></rect>`;
   });
   const height = streams.length * ROW + 30;
   const key = [

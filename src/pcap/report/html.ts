@@ -54,16 +54,16 @@ function tiles({ capture_summary: s, tcp, dns, findings }: SemanticReport): stri
   const grave = findings.filter((f) => f.severity === 'CRITICAL' || f.severity === 'HIGH').length;
   const facts: readonly (readonly [string, string])[] = [
     ['grave findings', String(grave)],
-    ['packets', short(s.total_packets)],
+    ['packets', count(s.total_packets)],
     ['seconds', short(s.duration_seconds)],
     ...(tcp
       ? ([
-          ['TCP streams', short(tcp.streams_total)],
+          ['TCP streams', count(tcp.streams_total)],
           ['handshakes', `${tcp.connection_stats.handshakes_completed}/${tcp.connection_stats.syn_sent}`],
-          ['retransmissions', short(tcp.retransmissions_total)],
+          ['retransmissions', count(tcp.retransmissions_total)],
         ] as const)
       : []),
-    ...(dns ? ([['DNS queries', short(dns.queries_total)]] as const) : []),
+    ...(dns ? ([['DNS queries', count(dns.queries_total)]] as const) : []),
   ];
   return facts
     .map(
@@ -72,6 +72,8 @@ function tiles({ capture_summary: s, tcp, dns, findings }: SemanticReport): stri
     )
     .join('');
 }
+
+const count = (n: number) => n.toLocaleString('en-US');
 
 /** What the reader must know about the file before trusting the rest. */
 function notes({ capture_summary: s }: SemanticReport): string {

@@ -156,7 +156,7 @@ describe('hostile names', () => {
     expect(forensicReport(report, named).split('\n')[0]).toBe(
       '# Forensic report — a\\`&lt;b&gt;\\|\\*x\\* \\# y.pcap',
     );
-    expect(htmlReport(report, named)).not.toContain('<b>');
+    expect(htmlReport(report, named)).toContain('<strong>a`&lt;b&gt;|*x* # y.pcap</strong>');
   });
 
   it('[PCAPR-13] escaping leaves no markup, whatever the text', () => {
