@@ -203,7 +203,7 @@ describe('what does not', () => {
     await expect(call(client, 'post')).rejects.toThrow(/no-leak/);
   });
 
-  it('[GW-M20] [GW-M21] [GW-M23] [GW-M24] [GW-M19] paths stay in the workspace, links included', async () => {
+  it('[GW-M20] [GW-M21] [GW-M23] [GW-M24] [GW-M19] [GW-M22] paths stay in the workspace, links included', async () => {
     const root = join(state.dir, 'work');
     mkdirSync(root);
     writeFileSync(join(state.dir, 'outside.txt'), 'x');
@@ -216,6 +216,7 @@ describe('what does not', () => {
     await call(client, 'read', { path: join(root, 'new/../c.txt') });
     for (const path of ['../outside.txt', '/etc/passwd', 'link/outside.txt', `${root}-sibling/x`, 'a\0b', 7])
       await expect(call(client, 'read', { path }), String(path)).rejects.toThrow(/denied/);
+    await expect(call(client, 'post', { path: '/tmp/elsewhere', content: 'x' })).rejects.toThrow(/workspace/);
     await expect(call(client, 'read', { paths: ['ok', '/etc'] })).rejects.toThrow(/workspace/);
   });
 
