@@ -33,7 +33,7 @@ export function openWorkspace(cli: Cli, flags: FolderFlags, clock: Clock = syste
       return createShell({
         ...wish,
         auditDir: place.audit,
-        openJournal: (path) => ledger.openJournal({ path, flush: 'each' }),
+        openJournal: (path) => ledger.openJournal({ path, flush: 'group' }),
         clock,
         ids: systemIds,
         cwd: cli.cwd,

@@ -98,7 +98,11 @@ export function project(tools: readonly Tool[] = [noop]) {
       durability: 'step',
       ...more,
     };
-    return { options, close: async () => (store.close(), approvals.close()) };
+    const close = async () => {
+      store.close();
+      await approvals.close();
+    };
+    return { options, close };
   };
   const document = (runId: string): RunDocument => {
     const reader = openRunReader(dbPath);
