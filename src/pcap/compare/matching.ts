@@ -36,8 +36,8 @@ export function matchSightings(a: readonly Sighting[], b: readonly Sighting[]): 
   const [onlyA, onlyB]: [Sighting[], Sighting[]] = [[], []];
   const unclear: Group[] = [];
   for (const g of groups.values()) {
-    if (g.b.length === 0) onlyA.push(...g.a);
-    else if (g.a.length === 0) onlyB.push(...g.b);
+    if (g.b.length === 0) append(onlyA, g.a);
+    else if (g.a.length === 0) append(onlyB, g.b);
     else if (g.a.length === 1 && g.b.length === 1) matches.push(matchOf(g.a[0]!, g.b[0]!));
     else unclear.push(g);
   }
@@ -45,12 +45,20 @@ export function matchSightings(a: readonly Sighting[], b: readonly Sighting[]): 
   for (const g of unclear) {
     const pairs = matchEqual(g, centre);
     const known = new Set(pairs.map((m) => m.a));
-    matches.push(...pairs);
-    onlyA.push(...g.a.filter((s) => !known.has(s)));
+    append(matches, pairs);
+    append(
+      onlyA,
+      g.a.filter((s) => !known.has(s)),
+    );
     // A packet seen twice at B (two interfaces, two legs) did leave: it is no stranger.
   }
   matches.sort((x, y) => x.a.at - y.a.at);
   return { matches, onlyA, onlyB };
+}
+
+/** One by one: a list of a hundred thousand equal packets does not fit into one call. */
+function append<T>(to: T[], list: readonly T[]): void {
+  for (const item of list) to.push(item);
 }
 
 /** Packets under one key: same content first, and of these the ones whose times fit the rest best. */
