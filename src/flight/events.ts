@@ -106,7 +106,8 @@ function walCountOf(id: Json | undefined): number | undefined {
 export interface Events {
   readonly count: number;
   readonly head: Digest;
-  append(events: readonly AuditEvent[], walCount: number): void;
+  /** Written at once; forced to disk when `durable`. */
+  append(events: readonly AuditEvent[], walCount: number, durable: boolean): void;
   close(): void;
 }
 
@@ -129,7 +130,7 @@ export function openEvents(options: {
     get head() {
       return head;
     },
-    append: (added, walCount) => {
+    append: (added, walCount, durable) => {
       let text = '';
       for (const event of added) {
         const signed = {
@@ -147,7 +148,7 @@ export function openEvents(options: {
         text += `${line}\n`;
       }
       writeAll(fd, text);
-      fdatasyncSync(fd);
+      if (durable) fdatasyncSync(fd);
     },
     close: () => closeSync(fd),
   };

@@ -125,6 +125,7 @@ async function recordHalt(deps: FlightDeps, flightId: string, what: string): Pro
     events.append(
       [{ event_type: 'integrity_halt', workflow_state: 'FAILED', severity: 'critical', message: what }],
       read.walCount,
+      true,
     );
     events.close();
     coverEvents(paths, { count: events.count, head: events.head }, ledger.trustedKeys, ledger.signer);

@@ -2,7 +2,7 @@ import type { JsonObject } from '../core/index.ts';
 import type { FlightDeps } from './deps.ts';
 import { type AuditEvent, type Events, openEvents } from './events.ts';
 import { apply, type Change, type FlightRecord, replay, stateRecord } from './record.ts';
-import { isEnd } from './states.ts';
+import { isEnd, type State } from './states.ts';
 import { damaged, type FlightPaths, type LoadedFlight, NO_EVENTS, writeCheckpoint } from './store.ts';
 import { type NewEntry, openWal, type Wal, type WalEntry } from './wal.ts';
 
@@ -38,7 +38,7 @@ export function startLog(
     from: NO_EVENTS,
   });
   const entries = [...wal.append([toEntry(first)])];
-  audit.append(events, wal.count);
+  audit.append(events, wal.count, true);
   const record = replay(entries);
   if (typeof record === 'string') throw damaged(flightId, record);
   return logOf(deps, paths, wal, audit, entries, record);
@@ -65,6 +65,8 @@ export function reopenLog(deps: FlightDeps, loaded: LoadedFlight): FlightLog {
   return log;
 }
 
+const FORCED: readonly State[] = ['AWAITING_APPROVAL', 'TAKEOFF_RUNNING', 'EXECUTION_COMPLETE'];
+
 function logOf(
   deps: FlightDeps,
   paths: FlightPaths,
@@ -88,12 +90,15 @@ function logOf(
           record = next;
         }
       }
-      audit.append(events, wal.count);
+      // Events the log can vouch for need no flush of their own: one that is lost with the power is told as
+      // missing on resume. Before something happens outside, and before somebody is answered, all is forced.
+      const durable = isEnd(record.state) || FORCED.includes(record.state);
+      audit.append(events, wal.count, durable);
+      if (added.length === 0 && !durable && events.every((e) => (e.severity ?? 'info') === 'info')) return;
       const at = {
         wal: { count: wal.count, head: wal.head },
         audit: { count: audit.count, head: audit.head },
       };
-      const durable = isEnd(record.state) || record.state === 'AWAITING_APPROVAL';
       writeCheckpoint(paths, at, stateRecord(record, entries), deps.ledger.signer, durable);
     },
     close: () => {
