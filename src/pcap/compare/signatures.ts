@@ -39,7 +39,7 @@ export interface Sightings {
 }
 
 /** Enough for minutes of a busy machine, and a bound on memory; what comes later is not matched. */
-const MAX_SIGHTINGS = 200_000;
+const MAX_SIGHTINGS = 100_000;
 const MAX_ADDRESSES = 20_000;
 /** How much of the payload is hashed apart, to compare captures with different snap lengths. */
 const START = 16;
