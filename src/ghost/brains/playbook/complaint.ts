@@ -167,6 +167,8 @@ function complement(
   const served = new Set(found.map((c) => c.server));
   const adopted = orphans
     .filter((o) => !served.has(o.server))
+    // Who asks elsewhere and has no port of its own here is not what is complained about.
+    .filter((o) => o.port !== null || !found.some((c) => c.client === o.server))
     .flatMap((o): readonly Conversation[] => {
       const others = clients.filter((c) => c !== o.server);
       const local = LOCAL.test(symptom.text);

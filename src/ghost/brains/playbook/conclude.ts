@@ -18,6 +18,8 @@ export function conclude(complaint: Complaint, book: Casebook, notebook: Noteboo
   if (findings.length === 0 && open.length > 0) {
     return inconclusive(`No cause was proven. Not verified: ${open.join('; ')}.`, book.observations);
   }
+  if (findings.length === 0 && book.cleared.length === 0)
+    return inconclusive('The complaint names nothing that could be looked at.', book.observations);
   const causes = findings.length > 0 ? findings : [noFault(complaint, book)];
   const confirmed = hypothesesBehind(causes);
   for (const h of confirmed)

@@ -1,8 +1,8 @@
 import type { Complaint } from './complaint.ts';
 import type { Finding } from './finding.ts';
-import { az, type Inventory } from './inventory.ts';
+import { az, type Inventory, type ResourceRef, type Vm } from './inventory.ts';
 import type { Notebook } from './notebook.ts';
-import { type NsgRule, nsgsOf, portMatches, readRules } from './nsg.ts';
+import { decide, type NsgRule, nsgsOf, portMatches, readRules } from './nsg.ts';
 
 const WIDE = (source: string) => source === '*' || /^(Any|Internet)$/i.test(source) || source === '0.0.0.0/0';
 
@@ -54,7 +54,43 @@ export function checkExposure(
       });
     }
   }
-  return findings;
+  return findings.length > 0 ? findings : tooWideInside(notebook, mentioned, ports);
+}
+
+/** A machine of the network that should not get in: the one rule that lets it. */
+function tooWideInside(
+  notebook: Notebook,
+  mentioned: readonly Vm[],
+  ports: readonly number[],
+): readonly Finding[] {
+  const found = mentioned.flatMap((server) =>
+    nsgsOf(server, 'Inbound').flatMap((nsg): readonly Finding[] => {
+      const read = readRules(notebook, nsg);
+      if (read === undefined) return [];
+      const others = mentioned.filter((vm) => vm !== server);
+      return others.flatMap((client) =>
+        ports.flatMap((port): readonly Finding[] => {
+          const flow = { source: client.ip, destination: server.ip, port, protocol: 'tcp' } as const;
+          const rule = decide(read.rules, 'Inbound', flow);
+          return rule.access === 'Allow' ? [exposing(nsg, rule.name, client, port, read.auditId)] : [];
+        }),
+      );
+    }),
+  );
+  const [only] = found;
+  // Several would be a guess: then the text did not say who should be kept out.
+  return only && found.every((f) => f.resource === only.resource && f.detail === only.detail) ? [only] : [];
+}
+
+function exposing(nsg: ResourceRef, rule: string, client: Vm, port: number, auditId: string): Finding {
+  return {
+    kind: 'overexposed_rule',
+    resource: nsg.name,
+    detail: rule,
+    explanation: `Rule ${rule} of ${nsg.name} lets ${client.name} (${client.ip}) reach port ${port}.`,
+    evidence: [auditId],
+    remedies: [],
+  };
 }
 
 function isWide(rule: NsgRule): boolean {

@@ -5,10 +5,11 @@ import { checkExposure } from './exposure.ts';
 import { type Inventory, readInventory, type Vm, vmAt } from './inventory.ts';
 import { checkName, type NameResult, staleRecord } from './names.ts';
 import type { Notebook } from './notebook.ts';
-import type { Flow } from './nsg.ts';
+import { checkNsg, type Flow } from './nsg.ts';
 import { checkControlPlane, checkGuests, checkPower } from './path.ts';
 import { checkStorage, checkWayToStorage, storageAccounts } from './storage.ts';
 import { readSymptom, type Symptom } from './symptom.ts';
+import { splitSentences, tone } from './tone.ts';
 import { checkWire } from './wire.ts';
 
 export interface PlaybookOptions {
@@ -61,7 +62,7 @@ export function investigateSymptom(notebook: Notebook, text: string, options: Pl
 }
 
 function mentionsStorage(symptom: Symptom): boolean {
-  return /\b(storage|blobs?|accounts?|containers?|buckets?|file shares?|uploads?|azcopy)\b/i.test(
+  return /\b(storage|blobs?|accounts?|containers?|buckets?|file shares?|uploads?|azcopy|40[13]|authorization|sdk|sas|writes?|archiv\w+)\b/i.test(
     symptom.text,
   );
 }
@@ -169,8 +170,18 @@ function conversation(
 }
 
 /** A machine that is complained about without saying from where: does it run, listen and accept? */
-function alone({ notebook, inventory, book }: Case, unplaced: readonly Conversation[]): void {
+function alone({ notebook, inventory, symptom, book }: Case, unplaced: readonly Conversation[]): void {
   for (const { server, port } of unplaced.filter((c) => c.server.running)) {
+    const shut = outsiders(symptom, inventory).flatMap((source) =>
+      checkNsg(notebook, inventory, server, 'Inbound', {
+        source,
+        destination: server.ip,
+        port,
+        protocol: port === null ? 'icmp' : symptom.protocol === 'udp' ? 'udp' : 'tcp',
+      }),
+    );
+    book.findings.push(...shut);
+    if (shut.length > 0) continue;
     const others = inventory.vms.filter((vm) => vm !== server && vm.running);
     const neighbour = others.find((vm) => vm.subnet === server.subnet) ?? others[0];
     if (neighbour === undefined) continue;
@@ -185,6 +196,16 @@ function alone({ notebook, inventory, book }: Case, unplaced: readonly Conversat
     book.open.push(...inside.open);
     book.cleared.push(...inside.cleared);
   }
+}
+
+/** Addresses of nobody here that the text says have trouble: partners, offices, people on the VPN. */
+function outsiders(symptom: Symptom, inventory: Inventory): readonly string[] {
+  const clauses = splitSentences(symptom.text).filter((s) => tone(s) === 'bad');
+  return symptom.addresses.filter(
+    (address) =>
+      vmAt(inventory, address) === undefined &&
+      clauses.some((c) => c.includes(address) && !c.includes(`${address}/`)),
+  );
 }
 
 function flowOf(client: Vm, { server, port }: Conversation, symptom: Symptom): Flow {

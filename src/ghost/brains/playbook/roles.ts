@@ -17,6 +17,8 @@ const AFTER_CLIENT =
   /^[^.;]{0,70}?\b(can|cannot|can't|can not|could not|couldn't|fails? to|failed to|unable to|no longer|reaches?|do(es)? not (reach|get|connect|resolve|find)|hangs?|gets?|sees?|loses?|has lost|waits?|connects?|sends?|streams?|posts?|delivers?|submits?|uploads?|downloads?|copies|pulls?|pushes?|queries|reads?|writes?|opens?|asks?|talks?|fetches|calls?|needs?|shows?|should (push|pull)|logs|resolves|has the same|reports|times? out (on|to|at)|is told|complains?)\b/i;
 const AFTER_SERVER =
   /^[^.;]{0,40}?\b((is|are|as) (down|dead|gone|unreachable|not (reachable|answering|responding))|must be down|(does|do) not answer|stopped answering|refuses|receives (nothing|no\w*)|times out|delivers (the same|everything)|swallows|serves|takes mail)\b|^\s*(and \w+ )?refused\b/i;
+/** Two names side by side. */
+const JOINED = /^\s*(,|and|or|nor|, and|&|\/|as well as|and also)\s*(from |to |on |of )?$/i;
 const NO_TARGET = /\b(next|close|similar|identical|compared|according|moved|due|thanks|beside|like) to\s+$/i;
 const DETERMINER = String.raw`(the |our |its |their |a |an )?([\w-]+ ){0,3}$`;
 const FORWARD = new RegExp(
@@ -33,7 +35,7 @@ const BACKWARD = new RegExp(
 /** What the words between two names make of them: the first reaches the second, or the other way round. */
 function between(words: string): 'forward' | 'backward' | undefined {
   if (words.length > 110 || /[;]|\.\s/.test(words) || NO_TARGET.test(words)) return undefined;
-  if (/^\s*(,|and|or|nor|, and|&|\/)\s*$/i.test(words)) return undefined;
+  if (JOINED.test(words)) return undefined;
   if (/,\s*(and|but|while|from)\b|\bbut\b|\bwhile\b/i.test(words)) return undefined;
   if (BACKWARD.test(words) && !ASKED_AND_TOLD.test(words)) return 'backward';
   return FORWARD.test(words) ? 'forward' : undefined;
@@ -92,7 +94,7 @@ function shareRoles<M extends Mention>(text: string, mentions: readonly Scored<M
   for (let pass = 0; pass < 2; pass++) {
     for (let i = 0; i + 1 < shared.length; i++) {
       const [a, b] = [shared[i]!, shared[i + 1]!];
-      if (!a.vm || !b.vm || !/^\s*(,|and|or|nor|, and|&)\s*$/i.test(text.slice(a.end, b.start))) continue;
+      if (!a.vm || !b.vm || !JOINED.test(text.slice(a.end, b.start))) continue;
       const score = Math.abs(a.score) >= Math.abs(b.score) ? a.score : b.score;
       shared[i] = { ...a, score };
       shared[i + 1] = { ...b, score };

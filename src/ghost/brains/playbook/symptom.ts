@@ -65,7 +65,10 @@ export function readSymptom(text: string): Symptom {
     ports: ports.length > 0 ? ports : servicePorts(lower),
     protocol: has(/\budp\b/)
       ? 'udp'
-      : ports.length === 0 && has(/\b(ping|icmp)\b/) && !has(/\btcp\b|\bport\b/)
+      : ports.length === 0 &&
+          servicePorts(lower).length === 0 &&
+          has(/\b(ping|icmp)\b/) &&
+          !has(/\btcp\b|\bport\b/)
         ? 'icmp'
         : 'tcp',
     sentences: text.split(/(?<=[.!?;])\s+/),
