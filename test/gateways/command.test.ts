@@ -43,7 +43,7 @@ const mcpConfig = () => {
 };
 
 describe('writ gateway', () => {
-  it('[GW-M3] [GW-M2] mcp --stdio in front of a real file server, as a host launches it; the journal verifies', async () => {
+  it('[GW-M3] mcp --stdio in front of a real file server, as a host launches it; the journal verifies', async () => {
     const client = new Client({ name: 'host', version: '1' });
     const args = [writ, 'gateway', 'mcp', '--config', mcpConfig(), '--stdio'];
     await client.connect(

@@ -5,7 +5,10 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { CreateMessageRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import {
+  CreateMessageRequestSchema,
+  ToolListChangedNotificationSchema,
+} from '@modelcontextprotocol/sdk/types.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sha256 } from '../../../src/core/index.ts';
 import { createMcpGateway, type McpConfigInput } from '../../../src/gateways/mcp/index.ts';
@@ -120,7 +123,7 @@ describe('what passes', () => {
     ).toBe(true);
   });
 
-  it('[GW-M36] several servers under names of their own, lists gathered over pages', async () => {
+  it('[GW-M36] several servers under names of their own, lists gathered over pages and kept live', async () => {
     const client = await clientOf({ servers: [oddServer(), oddServer('plain', 'twin')] });
     const names = (await client.listTools()).tools.map((t) => t.name);
     expect(names).toContain('odd__echo');
@@ -132,6 +135,11 @@ describe('what passes', () => {
     });
     await expect(call(client, 'echo')).rejects.toThrow(/no tool or prompt/);
     expect(client.getServerVersion()?.name).toBe('writ');
+    let changes = 0;
+    client.setNotificationHandler(ToolListChangedNotificationSchema, () => void changes++);
+    await call(client, 'twin__echo', { grow: true });
+    await eventually(() => changes || undefined);
+    expect((await client.listTools()).tools.map((t) => t.name)).toContain('twin__extra');
   });
 
   it('[GW-M30] calls run side by side, and a cancelled one ends', async () => {
@@ -314,7 +322,7 @@ describe('servers that misbehave', () => {
     await expect(call(client, 'huge', { bytes: 300_000 })).rejects.toThrow(/has ended/);
   });
 
-  it('[GW-M27] [GW-M32] when the record cannot be written nothing is forwarded', async () => {
+  it('[GW-M32] when the record cannot be written nothing is forwarded', async () => {
     const client = await clientOf({ servers: [oddServer()] });
     await call(client, 'echo');
     await state.deps.journal.close();

@@ -70,6 +70,10 @@ function call(id: number, { name, arguments: args }: { name: string; arguments?:
     case 'count':
       return text(String(calls));
     default:
+      if (args?.grow) {
+        names.push('extra');
+        send({ method: 'notifications/tools/list_changed' });
+      }
       return text(JSON.stringify(args ?? {}));
   }
 }
