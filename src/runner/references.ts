@@ -33,9 +33,11 @@ export function checkReferences(plan: Plan, mistake: Mistake): PlanReferences {
       );
     position.set(step.id, i);
   }
-  const found = plan.steps.map((step) => [...referencesIn(step.args)]);
+  // Most steps refer to nothing: a plain look at their texts is enough to know.
+  const found = plan.steps.map((step) => (mentions(step.args) ? [...referencesIn(step.args)] : NONE));
   const lastUse = new Map<string, number>();
   const needs = found.map((references, i) => {
+    if (references.length === 0) return NO_IDS;
     const ids = new Set<string>();
     for (const { text, path } of references) {
       const at = ['steps', i, 'args', ...path];
@@ -88,6 +90,17 @@ function forward(
   return `"${id}" is a later step`;
 }
 
+const NONE: readonly Found[] = [];
+const NO_IDS: readonly string[] = [];
+
+/** True when a `${` stands anywhere in the texts of a value. */
+function mentions(value: Json): boolean {
+  if (typeof value === 'string') return value.includes('${');
+  if (typeof value !== 'object' || value === null) return false;
+  for (const item of Object.values(value)) if (mentions(item as Json)) return true;
+  return false;
+}
+
 interface Found {
   readonly text: string;
   readonly path: readonly (string | number)[];
@@ -110,6 +123,7 @@ export type Filled =
 
 /** The arguments with every reference replaced by what the step gave. */
 export function fillReferences(args: JsonObject, outputs: ReadonlyMap<string, Json>): Filled {
+  if (!mentions(args)) return { ok: true, args };
   try {
     return { ok: true, args: fill(args, outputs) as JsonObject };
   } catch (error) {
