@@ -14,7 +14,11 @@ export const requirements: readonly Requirement[] = [
     'A complaint in plain words becomes conversations: who reaches whom, on what.',
   ),
   must('02', 'ghost.md brains', 'Ports, protocol and the kind of trouble are read from the symptom.'),
-  must('03', 'lab.md scoring', 'In a world it has not seen it claims the true causes and no others.'),
+  must(
+    '03',
+    'lab.md scoring',
+    'On the test worlds, which it was mended against, it claims the true causes and no others.',
+  ),
   must('04', 'ghost.md report', 'Every claimed cause cites commands that ran in this session.'),
   must('05', 'lab.md bench', 'Nothing that an investigation created is left behind.'),
   must(

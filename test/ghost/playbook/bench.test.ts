@@ -37,7 +37,7 @@ const SOME = pick(
 );
 const WITHOUT = pick('dental-xray-direction', 'gallery-guide-policy', 'hotel-kiosk-no-vpn');
 
-describe('the playbook on worlds it was not written for', () => {
+describe('the playbook on its test worlds', () => {
   it('[PLAY-03] [PLAY-04] [PLAY-05] finds exactly the causes, cites what it ran, leaves nothing behind', {
     timeout: LONG ? 600_000 : 60_000,
   }, () => {
