@@ -5,6 +5,7 @@ import { decisionOf, errorText, resultRow } from './record.ts';
 import { goOn, type RunOptions, type RunSummary, type Standing } from './run.ts';
 import { json, type RunReader, type StepRecord } from './store/reader.ts';
 import type { RunRow } from './store/rows.ts';
+import { lockRun } from './store/run-lock.ts';
 
 /**
  * Goes on with a run that waited for a person or was cut off.
@@ -27,6 +28,21 @@ export async function resumeRun(
   if (run.status === 'completed' || run.status === 'failed')
     throw refused(run, `it has ended (${run.status})`, 'start a new run');
   checkSame(loaded, run, options);
+  // Before looking: another process may be in the middle of what looks like an unknown step.
+  const lock = lockRun(options.store.path, run.run_id);
+  try {
+    return await resumeLocked(loaded, run, reader, options);
+  } finally {
+    lock.release();
+  }
+}
+
+async function resumeLocked(
+  loaded: LoadedPlan,
+  run: RunRow,
+  reader: RunReader,
+  options: ResumeOptions,
+): Promise<RunSummary> {
   const standing = standingOf(loaded, run, reader);
   const total = loaded.plan.steps.length;
   if (standing.unknown && options.unknown === 'report') return reportUnknown(standing, run, options, total);

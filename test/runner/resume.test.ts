@@ -110,6 +110,13 @@ describe('runs that were cut off', () => {
     const child = home.start('run', 'slow.yaml', '-p', 'policy.yaml', '--verbose');
     await until(child, '[2/3] shell.run');
     await delay(400);
+    // While it lives, nobody else goes on with it.
+    const { runs: live } = home.writ('list-runs', '--json').json();
+    const second = home.writ('run', '--resume', live[0].run_id, '--retry-unknown', '--json');
+    expect([second.code, second.json().error]).toMatchObject([
+      1,
+      { code: 5002, message: expect.stringContaining('another process') },
+    ]);
     child.kill('SIGKILL');
     await new Promise((done) => child.on('exit', done));
     const { runs } = home.writ('list-runs', '--json').json();
