@@ -12,34 +12,29 @@ export class UdpTracker {
   streams = 0;
   readonly table: FlowTable;
   #packets = new Uint32Array(0);
+  #lastFrames = new Uint32Array(0);
   #bytes = new Float64Array(0);
   readonly #top = new TopList<Talker>(KEPT);
 
   constructor() {
-    this.table = new FlowTable(
-      MAX_UDP_STREAMS,
-      (slots) => {
-        const packets = new Uint32Array(slots);
-        packets.set(this.#packets);
-        this.#packets = packets;
-        const bytes = new Float64Array(slots * 2);
-        bytes.set(this.#bytes);
-        this.#bytes = bytes;
-      },
-      (slot) => this.#fold(slot),
-    );
+    this.table = new FlowTable(MAX_UDP_STREAMS, {
+      grow: (slots) => this.#grow(slots),
+      evict: (slot) => this.#fold(slot),
+      lastFrame: (slot) => this.#lastFrames[slot]!,
+    });
   }
 
   datagram(e: Engine): void {
     const side = this.table.direction(e);
     let slot = this.table.find(e, side);
     if (slot < 0) {
-      slot = this.table.insert(e.frameNumber);
+      slot = this.table.insert();
       this.streams++;
       this.#packets[slot] = 0;
       this.#bytes[slot * 2] = 0;
       this.#bytes[slot * 2 + 1] = 0;
-    } else this.table.lastFrame[slot] = e.frameNumber;
+    }
+    this.#lastFrames[slot] = e.frameNumber;
     this.#packets[slot]!++;
     this.#bytes[slot * 2 + side]! += e.wireLength;
   }
@@ -47,6 +42,18 @@ export class UdpTracker {
   talkers(): TopList<Talker> {
     for (const slot of this.table.live()) this.#fold(slot);
     return this.#top;
+  }
+
+  #grow(slots: number): void {
+    const packets = new Uint32Array(slots);
+    packets.set(this.#packets);
+    this.#packets = packets;
+    const lastFrames = new Uint32Array(slots);
+    lastFrames.set(this.#lastFrames);
+    this.#lastFrames = lastFrames;
+    const bytes = new Float64Array(slots * 2);
+    bytes.set(this.#bytes);
+    this.#bytes = bytes;
   }
 
   #fold(slot: number): void {

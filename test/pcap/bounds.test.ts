@@ -22,15 +22,16 @@ const ends = (port: number): Endpoints => ({
 describe('flow table', () => {
   test('[PCAP-15] never holds more than its capacity: the quiet go first and their owner is told', () => {
     const evicted: number[] = [];
-    const table = new FlowTable(
-      64,
-      () => undefined,
-      (slot) => evicted.push(slot),
-    );
+    const seen = new Map<number, number>();
+    const table = new FlowTable(64, {
+      grow: () => undefined,
+      evict: (slot) => evicted.push(slot),
+      lastFrame: (slot) => seen.get(slot) ?? 0,
+    });
     for (let port = 1; port <= 200; port++) {
       const e = ends(port);
       expect(table.find(e, table.direction(e))).toBe(-1);
-      table.insert(port);
+      seen.set(table.insert(), port);
     }
     expect(table.size).toBeLessThanOrEqual(64);
     expect(table.evicted).toBe(evicted.length);
@@ -48,11 +49,11 @@ describe('flow table', () => {
           maxLength: 60,
         }),
         (flows) => {
-          const table = new FlowTable(
-            1024,
-            () => undefined,
-            () => undefined,
-          );
+          const table = new FlowTable(1024, {
+            grow: () => undefined,
+            evict: () => undefined,
+            lastFrame: () => 0,
+          });
           for (const [a, b, p, q, six] of flows) {
             const forth: Endpoints = {
               src: Int32Array.from([a, b, 1, 2]),
@@ -69,7 +70,7 @@ describe('flow table', () => {
               dstPort: p,
             };
             let slot = table.find(forth, table.direction(forth));
-            if (slot < 0) slot = table.insert(1);
+            if (slot < 0) slot = table.insert();
             expect(table.find(back, table.direction(back))).toBe(slot);
           }
         },
@@ -108,15 +109,21 @@ describe('samples', () => {
 
   test('[PCAP-16] a stream keeps about a hundred values, evenly taken', () => {
     const chains = new SampleChains();
-    chains.grow(2);
-    for (let i = 0; i < 100; i++) chains.add(0, i);
-    expect(chains.spread(0)).toMatchObject({ count: 100, median: 49.5, exact: true });
-    for (let i = 0; i < 100_000; i++) chains.add(1, i);
-    const spread = chains.spread(1)!;
+    const words = Int32Array.from([-1, 0, 0, -1, 0, 0]);
+    const sums = new Float64Array(2);
+    for (let i = 0; i < 100; i++) chains.add(words, 0, sums, 0, i);
+    expect(chains.spread(words, 0, sums, 0)).toMatchObject({
+      count: 100,
+      median: 49.5,
+      mean: 49.5,
+      exact: true,
+    });
+    for (let i = 0; i < 100_000; i++) chains.add(words, 3, sums, 1, i);
+    const spread = chains.spread(words, 3, sums, 1)!;
     expect(spread).toMatchObject({ count: 100_000, exact: false });
     expect(Math.abs(spread.median - 50_000)).toBeLessThan(2000);
-    chains.release(1);
-    expect(chains.spread(1)).toBeNull();
+    chains.release(words, 3);
+    expect(chains.spread(words, 3, sums, 1)).toBeNull();
   });
 });
 

@@ -38,6 +38,15 @@ export class Hasher {
   }
 }
 
+/** Words of a waiting question: hash, frame, tag, link, whether it lives, and a double for the time. */
+const ENTRY = 8;
+const LOW = 0;
+const HIGH = 1;
+const FRAME = 2;
+const TAG = 3;
+const LINK = 4;
+const LIVE = 5;
+
 export class Pending {
   /** Of the question the last `take` found. */
   time = 0;
@@ -47,47 +56,39 @@ export class Pending {
   size = 0;
   readonly #capacity: number;
   readonly #mask: number;
-  readonly #low: Int32Array;
-  readonly #high: Int32Array;
+  readonly #words: Int32Array;
   readonly #times: Float64Array;
-  readonly #frames: Uint32Array;
-  readonly #tags: Int32Array;
-  readonly #links: Int32Array;
-  readonly #live: Uint8Array;
   readonly #buckets: Int32Array;
   #head = 0;
 
   constructor(capacity: number) {
     this.#capacity = capacity;
     this.#mask = capacity * 2 - 1;
-    this.#low = new Int32Array(capacity);
-    this.#high = new Int32Array(capacity);
-    this.#times = new Float64Array(capacity);
-    this.#frames = new Uint32Array(capacity);
-    this.#tags = new Int32Array(capacity);
-    this.#links = new Int32Array(capacity);
-    this.#live = new Uint8Array(capacity);
+    this.#words = new Int32Array(capacity * ENTRY);
+    this.#times = new Float64Array(this.#words.buffer);
     this.#buckets = new Int32Array(capacity * 2).fill(EMPTY);
   }
 
   /** Remembers a question. `tag` is the caller's own. Answers the tag of the question that had to go, or -1. */
   put(h: Hasher, time: number, frame: number, tag: number): number {
     const at = this.#head;
-    this.#head = (at + 1) % this.#capacity;
+    this.#head = at + 1 === this.#capacity ? 0 : at + 1;
+    const w = this.#words;
+    const row = at * ENTRY;
     let lost = -1;
-    if (this.#live[at] === 1) {
-      lost = this.#tags[at]!;
+    if (w[row + LIVE] === 1) {
+      lost = w[row + TAG]!;
       this.#unlink(at);
       this.dropped++;
     }
-    this.#low[at] = h.low;
-    this.#high[at] = h.high;
-    this.#times[at] = time;
-    this.#frames[at] = frame;
-    this.#tags[at] = tag;
-    this.#live[at] = 1;
+    w[row + LOW] = h.low;
+    w[row + HIGH] = h.high;
+    w[row + FRAME] = frame;
+    w[row + TAG] = tag;
+    w[row + LIVE] = 1;
+    this.#times[at * 4 + 3] = time;
     const bucket = h.low & this.#mask;
-    this.#links[at] = this.#buckets[bucket]!;
+    w[row + LINK] = this.#buckets[bucket]!;
     this.#buckets[bucket] = at;
     this.size++;
     return lost;
@@ -97,9 +98,9 @@ export class Pending {
   take(h: Hasher): boolean {
     const at = this.#find(h);
     if (at < 0) return false;
-    this.time = this.#times[at]!;
-    this.frame = this.#frames[at]!;
-    this.tag = this.#tags[at]!;
+    this.time = this.#times[at * 4 + 3]!;
+    this.frame = this.#words[at * ENTRY + FRAME]!;
+    this.tag = this.#words[at * ENTRY + TAG]!;
     this.#unlink(at);
     return true;
   }
@@ -111,26 +112,29 @@ export class Pending {
   /** Every question still waiting, oldest first. */
   *waiting(): Generator<{ readonly tag: number; readonly frame: number }> {
     for (let i = 0; i < this.#capacity; i++) {
-      const at = (this.#head + i) % this.#capacity;
-      if (this.#live[at] === 1) yield { tag: this.#tags[at]!, frame: this.#frames[at]! };
+      const row = ((this.#head + i) % this.#capacity) * ENTRY;
+      if (this.#words[row + LIVE] === 1)
+        yield { tag: this.#words[row + TAG]!, frame: this.#words[row + FRAME]! };
     }
   }
 
   #find(h: Hasher): number {
-    for (let at = this.#buckets[h.low & this.#mask]!; at !== EMPTY; at = this.#links[at]!)
-      if (this.#low[at] === h.low && this.#high[at] === h.high) return at;
+    const w = this.#words;
+    for (let at = this.#buckets[h.low & this.#mask]!; at !== EMPTY; at = w[at * ENTRY + LINK]!)
+      if (w[at * ENTRY + LOW] === h.low && w[at * ENTRY + HIGH] === h.high) return at;
     return -1;
   }
 
   #unlink(at: number): void {
-    const bucket = this.#low[at]! & this.#mask;
+    const w = this.#words;
+    const bucket = w[at * ENTRY + LOW]! & this.#mask;
     let i = this.#buckets[bucket]!;
-    if (i === at) this.#buckets[bucket] = this.#links[at]!;
+    if (i === at) this.#buckets[bucket] = w[at * ENTRY + LINK]!;
     else {
-      while (this.#links[i] !== at) i = this.#links[i]!;
-      this.#links[i] = this.#links[at]!;
+      while (w[i * ENTRY + LINK] !== at) i = w[i * ENTRY + LINK]!;
+      w[i * ENTRY + LINK] = w[at * ENTRY + LINK]!;
     }
-    this.#live[at] = 0;
+    w[at * ENTRY + LIVE] = 0;
     this.size--;
   }
 }

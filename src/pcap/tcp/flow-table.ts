@@ -4,7 +4,7 @@
  * Invariants:
  * 1. A key is stored in one orientation (greater address first, then greater port), so both directions meet.
  * 2. At most `capacity` flows live at once; when full, the quarter that was quiet longest is given up and
- *    `evicted` counts it. Its owner is told first, through `onEvict`.
+ *    `evicted` counts it. Its owner is told first.
  * 3. Slot numbers are stable while a flow lives and reused afterwards.
  */
 const WORDS = 10;
@@ -20,10 +20,17 @@ export interface Endpoints {
   dstPort: number;
 }
 
+/** Who keeps the data of the flows. */
+export interface FlowOwner {
+  /** There are this many slots now. */
+  grow(slots: number): void;
+  evict(slot: number): void;
+  /** Frame of the flow's last packet: the quiet ones go first. */
+  lastFrame(slot: number): number;
+}
+
 export class FlowTable {
   readonly capacity: number;
-  /** Frame of the last packet, for eviction. */
-  lastFrame: Uint32Array;
   size = 0;
   evicted = 0;
   #keys: Int32Array;
@@ -34,21 +41,18 @@ export class FlowTable {
   #slots: number;
   #free: number[] = [];
   #used = 0;
-  #onGrow: (slots: number) => void;
-  #onEvict: (slot: number) => void;
+  readonly #owner: FlowOwner;
   #probe = new Int32Array(WORDS);
 
-  constructor(capacity: number, onGrow: (slots: number) => void, onEvict: (slot: number) => void) {
+  constructor(capacity: number, owner: FlowOwner) {
     this.capacity = capacity;
     this.#slots = Math.min(FIRST_SLOTS, capacity);
     this.#keys = new Int32Array(this.#slots * WORDS);
     this.#hashes = new Int32Array(this.#slots);
-    this.lastFrame = new Uint32Array(this.#slots);
     this.#table = new Int32Array(this.#slots * 4).fill(EMPTY);
     this.#mask = this.#slots * 2 - 1;
-    this.#onGrow = onGrow;
-    this.#onEvict = onEvict;
-    onGrow(this.#slots);
+    this.#owner = owner;
+    owner.grow(this.#slots);
   }
 
   /** 0 when the packet goes from the key's first endpoint to its second, 1 the other way. */
@@ -113,7 +117,7 @@ export class FlowTable {
   hash = 0;
 
   /** Makes a flow of the key `find` just looked for. */
-  insert(frame: number): number {
+  insert(): number {
     if (this.size >= this.capacity) this.#evictQuiet();
     let slot = this.#free.pop();
     if (slot === undefined) {
@@ -123,7 +127,6 @@ export class FlowTable {
     const base = slot * WORDS;
     for (let i = 0; i < WORDS; i++) this.#keys[base + i] = this.#probe[i]!;
     this.#hashes[slot] = this.hash;
-    this.lastFrame[slot] = frame;
     this.#link(slot);
     this.size++;
     return slot;
@@ -160,22 +163,19 @@ export class FlowTable {
     const slots = Math.min(this.#slots * 2, this.capacity);
     this.#keys = enlarge(this.#keys, slots * WORDS);
     this.#hashes = enlarge(this.#hashes, slots);
-    const lastFrame = new Uint32Array(slots);
-    lastFrame.set(this.lastFrame);
-    this.lastFrame = lastFrame;
     this.#slots = slots;
     const live = [...this.live()];
     this.#table = new Int32Array(slots * 4).fill(EMPTY);
     this.#mask = slots * 2 - 1;
     for (const slot of live) this.#link(slot);
-    this.#onGrow(slots);
+    this.#owner.grow(slots);
   }
 
   #evictQuiet(): void {
-    const live = [...this.live()].sort((a, b) => this.lastFrame[a]! - this.lastFrame[b]!);
+    const live = [...this.live()].sort((a, b) => this.#owner.lastFrame(a) - this.#owner.lastFrame(b));
     const gone = live.slice(0, Math.max(1, live.length >> 2));
     for (const slot of gone) {
-      this.#onEvict(slot);
+      this.#owner.evict(slot);
       this.#free.push(slot);
     }
     this.evicted += gone.length;

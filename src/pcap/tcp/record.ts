@@ -52,11 +52,11 @@ export function record(
   const previous = d[s + X.previous]!;
   d[s + X.previous] = now;
   if (now !== previous || w[n + N.packets]! > 1)
-    t.deltas.add(slot, Math.max(0, now - previous) / MILLISECOND);
+    t.samples.add(w, i + I.deltas, d, s + X.delta_sum, Math.max(0, now - previous) / MILLISECOND);
   if (now > d[s + X.last]!) d[s + X.last] = now;
   if (t.pool.rtt >= 0) {
     const ms = t.pool.rtt / MILLISECOND;
-    t.rtts.add(slot, ms);
+    t.samples.add(w, i + I.rtts, d, s + X.rtt_sum, ms);
     t.summary.ackRtt.add(ms);
     e.series.rtt(now, ms);
   }
@@ -67,7 +67,7 @@ export function record(
     if (side === client) {
       marks |= MARK.established;
       const syn = d[s + X.syn]!;
-      if (!Number.isNaN(syn)) d[s + X.handshake] = Math.max(0, now - syn);
+      if ((marks & MARK.syn) !== 0) d[s + X.handshake] = Math.max(0, now - syn);
     }
   }
   w[i + I.marks] = marks;

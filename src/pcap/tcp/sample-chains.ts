@@ -1,128 +1,105 @@
 /**
- * About a hundred durations a stream, in shared flat arrays: chains of small chunks. A chain that is full keeps
- * every second of its values and from then on takes every second (fourth, eighth …) new one; beyond `MAX_CHUNKS`
- * nothing is added.
+ * About a hundred durations a stream: chains of small chunks in one flat array. A chain that is full keeps every
+ * second of its values and from then on takes every second (fourth, eighth …) new one; beyond `MAX_CHUNKS` nothing
+ * is added.
+ *
+ * The head of a chain lives with its owner, in three words and a double, so that adding a value touches memory the
+ * caller has at hand: newest chunk (-1 for none), how many were offered, how many are kept and at which stride.
  */
 import type { Spread } from '../analysis.ts';
 import { spreadOf } from '../facts/samples.ts';
 
+/** A chunk is its link and fifteen values: one cache line. */
 const CHUNK = 15;
+const STRIDE = 16;
 const PER_CHAIN = 120;
 const MAX_CHUNKS = 1 << 18;
-const FIRST_CHUNKS = 1024;
+const FIRST_CHUNKS = 4096;
 
 export class SampleChains {
-  #values = new Float32Array(FIRST_CHUNKS * CHUNK);
-  #links = new Int32Array(FIRST_CHUNKS);
-  #heads = new Int32Array(0);
-  #counts = new Uint32Array(0);
-  #sums = new Float64Array(0);
-  #kept = new Uint8Array(0);
-  /** Every 2^stride-th value is taken. */
-  #strides = new Uint8Array(0);
+  #values = new Float32Array(FIRST_CHUNKS * STRIDE);
+  #links = new Int32Array(this.#values.buffer);
   #free = -1;
   #used = 0;
 
-  grow(chains: number): void {
-    const heads = new Int32Array(chains).fill(-1);
-    heads.set(this.#heads);
-    this.#heads = heads;
-    const counts = new Uint32Array(chains);
-    counts.set(this.#counts);
-    this.#counts = counts;
-    const sums = new Float64Array(chains);
-    sums.set(this.#sums);
-    this.#sums = sums;
-    const kept = new Uint8Array(chains);
-    kept.set(this.#kept);
-    this.#kept = kept;
-    const strides = new Uint8Array(chains);
-    strides.set(this.#strides);
-    this.#strides = strides;
-  }
-
-  add(chain: number, value: number): void {
-    const count = this.#counts[chain]!++;
-    this.#sums[chain]! += value;
-    if ((count & ((1 << this.#strides[chain]!) - 1)) !== 0) return;
-    let kept = this.#kept[chain]!;
-    if (kept === PER_CHAIN) {
-      this.#halve(chain);
-      kept = this.#kept[chain]!;
-      if ((count & ((1 << this.#strides[chain]!) - 1)) !== 0) return;
+  /** `at` is the first of the chain's words, `sum` its double. */
+  add(w: Int32Array, at: number, d: Float64Array, sum: number, value: number): void {
+    const count = w[at + 1]!++;
+    d[sum]! += value;
+    let packed = w[at + 2]!;
+    if ((count & ((1 << (packed >>> 8)) - 1)) !== 0) return;
+    if ((packed & 255) === PER_CHAIN) {
+      this.#halve(w, at, d, sum);
+      packed = w[at + 2]!;
+      if ((count & ((1 << (packed >>> 8)) - 1)) !== 0) return;
     }
-    const within = kept % CHUNK;
-    let chunk = this.#heads[chain]!;
+    const within = (packed & 255) % CHUNK;
+    let chunk = w[at]!;
     if (within === 0) {
       const fresh = this.#allocate();
       if (fresh < 0) return;
-      this.#links[fresh] = chunk;
-      this.#heads[chain] = fresh;
+      this.#links[fresh * STRIDE] = chunk;
+      w[at] = fresh;
       chunk = fresh;
     }
-    this.#values[chunk * CHUNK + within] = value;
-    this.#kept[chain] = kept + 1;
+    this.#values[chunk * STRIDE + 1 + within] = value;
+    w[at + 2] = packed + 1;
   }
 
-  spread(chain: number): Spread | null {
-    const count = this.#counts[chain]!;
-    const values = Float64Array.from(this.#read(chain)).sort();
+  spread(w: Int32Array, at: number, d: Float64Array, sum: number): Spread | null {
+    const count = w[at + 1]!;
+    const values = Float64Array.from(this.#read(w, at)).sort();
     if (values.length === 0) return null;
-    return { ...spreadOf(values), count, mean: this.#sums[chain]! / count, exact: count === values.length };
+    return { ...spreadOf(values), count, mean: d[sum]! / count, exact: count === values.length };
   }
 
-  release(chain: number): void {
-    for (let chunk = this.#heads[chain]!; chunk >= 0; ) {
-      const next = this.#links[chunk]!;
-      this.#links[chunk] = this.#free;
+  release(w: Int32Array, at: number): void {
+    for (let chunk = w[at]!; chunk >= 0; ) {
+      const next = this.#links[chunk * STRIDE]!;
+      this.#links[chunk * STRIDE] = this.#free;
       this.#free = chunk;
       chunk = next;
     }
-    this.#heads[chain] = -1;
-    this.#counts[chain] = 0;
-    this.#sums[chain] = 0;
-    this.#kept[chain] = 0;
-    this.#strides[chain] = 0;
+    w[at] = -1;
+    w[at + 1] = 0;
+    w[at + 2] = 0;
   }
 
   /** The values of a chain in the order they came. */
-  #read(chain: number): number[] {
+  #read(w: Int32Array, at: number): number[] {
     const chunks: number[] = [];
-    for (let chunk = this.#heads[chain]!; chunk >= 0; chunk = this.#links[chunk]!) chunks.push(chunk);
-    const kept = this.#kept[chain]!;
-    return Array.from({ length: kept }, (_, i) => {
+    for (let chunk = w[at]!; chunk >= 0; chunk = this.#links[chunk * STRIDE]!) chunks.push(chunk);
+    return Array.from({ length: w[at + 2]! & 255 }, (_, i) => {
       const chunk = chunks[chunks.length - 1 - Math.floor(i / CHUNK)]!;
-      return this.#values[chunk * CHUNK + (i % CHUNK)]!;
+      return this.#values[chunk * STRIDE + 1 + (i % CHUNK)]!;
     });
   }
 
-  #halve(chain: number): void {
-    const values = this.#read(chain).filter((_, i) => i % 2 === 0);
-    const count = this.#counts[chain]!;
-    const sum = this.#sums[chain]!;
-    const stride = this.#strides[chain]! + 1;
-    this.release(chain);
-    for (const value of values) this.add(chain, value);
-    this.#counts[chain] = count;
-    this.#sums[chain] = sum;
-    this.#strides[chain] = stride;
+  #halve(w: Int32Array, at: number, d: Float64Array, sum: number): void {
+    const values = this.#read(w, at).filter((_, i) => i % 2 === 0);
+    const count = w[at + 1]!;
+    const total = d[sum]!;
+    const stride = (w[at + 2]! >>> 8) + 1;
+    this.release(w, at);
+    for (const value of values) this.add(w, at, d, sum, value);
+    w[at + 1] = count;
+    w[at + 2] = (w[at + 2]! & 255) | (stride << 8);
+    d[sum] = total;
   }
 
   #allocate(): number {
     if (this.#free >= 0) {
       const at = this.#free;
-      this.#free = this.#links[at]!;
+      this.#free = this.#links[at * STRIDE]!;
       return at;
     }
-    if (this.#used === this.#links.length) {
+    if (this.#used * STRIDE === this.#values.length) {
       const size = this.#used * 2;
       if (size > MAX_CHUNKS) return -1;
-      const values = new Float32Array(size * CHUNK);
+      const values = new Float32Array(size * STRIDE);
       values.set(this.#values);
       this.#values = values;
-      const links = new Int32Array(size);
-      links.set(this.#links);
-      this.#links = links;
+      this.#links = new Int32Array(values.buffer);
     }
     return this.#used++;
   }

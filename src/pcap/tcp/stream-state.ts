@@ -1,10 +1,10 @@
 /**
  * Everything remembered of every live TCP stream: one block of 512 bytes each in one buffer, seen as 32-bit words
- * and as doubles. What a packet touches lies together, so that it costs a handful of cache lines.
+ * and as doubles. What an ordinary packet touches lies together in four cache lines of 64 bytes.
  *
- * A block has two sides of 256 bytes; side 0 sends from the key's first endpoint. A side holds the words of the
- * sequence analysis (`W`), counts (`N`) and doubles (`D`); the rest of side 0 holds the stream's words (`I`), the
- * rest of side 1 its doubles (`X`).
+ * A block has two sides of 256 bytes; side 0 sends from the key's first endpoint. Lines of a side: the sequence
+ * analysis (`W`); counts and doubles of every packet (`N`, `D`); rarer counts; and the stream's own fields, those
+ * of every packet with side 0 (`I`, `X` below 32), the others with side 1.
  */
 export const SIDE_WORDS = 64;
 export const SIDE_DOUBLES = 32;
@@ -43,45 +43,57 @@ export const SIDE = {
   unsorted: 16,
 } as const;
 
-/** Counts of one side, right behind the words above. */
+/** Counts of one side: the first six with every packet, the others when something happens. */
 export const N = {
   packets: 16,
   ttl_first: 17,
   ttl_min: 18,
   ttl_max: 19,
-  ttl_rst: 20,
-  largest: 21,
-  retransmissions: 22,
-  fast: 23,
-  spurious: 24,
-  duplicate_acks: 25,
-  out_of_order: 26,
-  lost: 27,
-  zero_windows: 28,
-  window_full: 29,
-  keep_alives: 30,
-  syn: 31,
-  fin: 32,
-  rst: 33,
-  largest_again: 34,
-  mss: 35,
+  largest: 20,
+  mss: 21,
+  ttl_rst: 32,
+  retransmissions: 33,
+  fast: 34,
+  spurious: 35,
+  duplicate_acks: 36,
+  out_of_order: 37,
+  lost: 38,
+  zero_windows: 39,
+  window_full: 40,
+  keep_alives: 41,
+  syn: 42,
+  fin: 43,
+  rst: 44,
+  largest_again: 45,
 } as const;
 
 /** Doubles of one side (times in nanoseconds since the first frame). */
-export const D = { next: 18, ack: 19, bytes: 20, payload: 21, zero_since: 22, zero_longest: 23 } as const;
+export const D = { next: 11, ack: 12, bytes: 13, payload: 14, zero_since: 15, zero_longest: 23 } as const;
 
-/** Words of the stream, in the rest of side 0. */
-export const I = { id: 48, marks: 49, first_frame: 50, syn_frame: 51, syn_retries: 52, issues: 53 } as const;
+/** Words of the stream. */
+export const I = {
+  marks: 48,
+  last_frame: 49,
+  /** Durations kept of the stream: three words each, see `SampleChains`. */
+  deltas: 50,
+  rtts: 53,
+  id: SIDE_WORDS + 48,
+  first_frame: SIDE_WORDS + 49,
+  syn_frame: SIDE_WORDS + 50,
+  syn_retries: SIDE_WORDS + 51,
+  issues: SIDE_WORDS + 52,
+} as const;
 
-/** Doubles of the stream, in the rest of side 1. */
-const TAIL = SIDE_DOUBLES + 24;
+/** Doubles of the stream. */
 export const X = {
-  syn: TAIL,
-  first_rtt: TAIL + 1,
-  previous: TAIL + 2,
-  first: TAIL + 3,
-  last: TAIL + 4,
-  handshake: TAIL + 5,
+  previous: 28,
+  last: 29,
+  delta_sum: 30,
+  rtt_sum: 31,
+  syn: SIDE_DOUBLES + 28,
+  first_rtt: SIDE_DOUBLES + 29,
+  first: SIDE_DOUBLES + 30,
+  handshake: SIDE_DOUBLES + 31,
 } as const;
 
 /** Bits of `I.marks`. */
@@ -101,6 +113,9 @@ export const MARK = {
   seen_1: 1024,
   df_0: 2048,
   df_1: 4096,
+  /** A SYN's time is known, and so is the first round trip: no need to look at either. */
+  syn_timed: 8192,
+  rtt_known: 16_384,
 } as const;
 
 export const WINDOW_UNKNOWN = -1;
@@ -147,6 +162,9 @@ export class StreamState {
     }
     w[at + I.id] = id;
     w[at + I.first_frame] = frame;
+    w[at + I.last_frame] = frame;
+    w[at + I.deltas] = -1;
+    w[at + I.rtts] = -1;
     const column = slot * STREAM_DOUBLES;
     d[column + X.syn] = Number.NaN;
     d[column + X.first_rtt] = 0;

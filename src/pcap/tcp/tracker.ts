@@ -16,6 +16,8 @@ import { TcpPayloads } from './payload.ts';
 import { record } from './record.ts';
 import { SampleChains } from './sample-chains.ts';
 import {
+  I,
+  MARK,
   SCALE_UNKNOWN,
   SCALE_UNUSED,
   SIDE,
@@ -34,8 +36,7 @@ export const MAX_STREAMS = 131_072;
 export class TcpTracker {
   readonly state = new StreamState();
   readonly pool = new UnackedPool();
-  readonly deltas = new SampleChains();
-  readonly rtts = new SampleChains();
+  readonly samples = new SampleChains();
   readonly options = new TcpOptions();
   readonly payloads = new TcpPayloads();
   readonly summary: TcpSummary;
@@ -51,15 +52,11 @@ export class TcpTracker {
   constructor(clock: { epoch(time: number): number }) {
     this.clock = clock;
     this.summary = new TcpSummary(this);
-    this.table = new FlowTable(
-      MAX_STREAMS,
-      (slots) => {
-        this.state.grow(slots);
-        this.deltas.grow(slots);
-        this.rtts.grow(slots);
-      },
-      (slot) => this.#close(slot),
-    );
+    this.table = new FlowTable(MAX_STREAMS, {
+      grow: (slots) => this.state.grow(slots),
+      evict: (slot) => this.#close(slot),
+      lastFrame: (slot) => this.state.words[slot * STREAM_WORDS + I.last_frame]!,
+    });
   }
 
   segment(e: Engine, b: Uint8Array, o: number, end: number, header: number, analysed: boolean): void {
@@ -68,10 +65,10 @@ export class TcpTracker {
     let slot = this.table.find(e, side);
     let verdict = 0;
     if (slot < 0) {
-      slot = this.table.insert(e.frameNumber);
+      slot = this.table.insert();
       this.#open(slot, e);
     } else {
-      this.table.lastFrame[slot] = e.frameNumber;
+      this.state.words[slot * STREAM_WORDS + I.last_frame] = e.frameNumber;
       if ((s.flags & TCP_FLAG.syn) !== 0) verdict = this.#again(e, slot, side);
     }
     this.slot = slot;
@@ -122,8 +119,8 @@ export class TcpTracker {
   #close(slot: number): void {
     this.summary.fold(slot);
     this.pool.releaseStream(this.state, slot);
-    this.deltas.release(slot);
-    this.rtts.release(slot);
+    this.samples.release(this.state.words, slot * STREAM_WORDS + I.deltas);
+    this.samples.release(this.state.words, slot * STREAM_WORDS + I.rtts);
     this.state.notes.delete(slot);
     this.payloads.forget(slot);
   }
@@ -148,19 +145,28 @@ export class TcpTracker {
     return TCP_VERDICT.ports_reused;
   }
 
+  /** Times of the handshake: the last SYN, and the first acknowledgement after it. */
   #handshakeTimes(e: Engine, slot: number, own: number): void {
     const flags = e.segment.flags;
-    const at = slot * STREAM_DOUBLES;
+    const { words: w, doubles: d } = this.state;
+    const at = slot * STREAM_WORDS + I.marks;
+    const x = slot * STREAM_DOUBLES;
     if ((flags & TCP_FLAG.syn) !== 0) {
-      if ((flags & TCP_FLAG.ack) === 0) this.state.doubles[at + X.syn] = e.isEpochZero ? Number.NaN : e.time;
-      this.state.words[own + W.marks]! |= SIDE.first_ack;
+      w[own + W.marks]! |= SIDE.first_ack;
+      if ((flags & TCP_FLAG.ack) !== 0) return;
+      d[x + X.syn] = e.time;
+      // Time zero of the epoch reads as "not set" in the reference.
+      if (e.isEpochZero) w[at]! &= ~MARK.syn_timed;
+      else w[at]! |= MARK.syn_timed;
       return;
     }
     if ((flags & TCP_FLAG.ack) === 0) return;
-    const syn = this.state.doubles[at + X.syn]!;
-    if (this.state.doubles[at + X.first_rtt] === 0 && !Number.isNaN(syn))
-      this.state.doubles[at + X.first_rtt] = e.time - syn;
-    this.state.words[own + W.marks]! &= ~SIDE.first_ack;
+    if ((w[at]! & (MARK.syn_timed | MARK.rtt_known)) === MARK.syn_timed) {
+      const rtt = e.time - d[x + X.syn]!;
+      d[x + X.first_rtt] = rtt;
+      if (rtt !== 0) w[at]! |= MARK.rtt_known;
+    }
+    w[own + W.marks]! &= ~SIDE.first_ack;
   }
 
   /** Window scaling holds only when both SYNs offered it. */

@@ -1,6 +1,6 @@
 /**
- * Segments that wait for their acknowledgement, all streams in one pool of flat arrays: linked from the oldest
- * to the newest. They give the round-trip time; nothing else depends on them, so a full pool only loses RTTs.
+ * Segments that wait for their acknowledgement, all streams in one pool: linked from the oldest to the newest. They
+ * give the round-trip time; nothing else depends on them, so a full pool only loses RTTs.
  */
 import { SIDE, SIDE_WORDS, STREAM_WORDS, type StreamState, W } from './stream-state.ts';
 
@@ -8,14 +8,17 @@ import { SIDE, SIDE_WORDS, STREAM_WORDS, type StreamState, W } from './stream-st
 const MAX_A_SIDE = 10_000;
 const MAX_POOL = 1 << 20;
 const FIRST_POOL = 4096;
+/** Words of an entry: end, link, and a double for the time. */
+const ENTRY = 4;
+const END = 0;
+const LINK = 1;
 
 export class UnackedPool {
   dropped = 0;
   /** Time since the acknowledged segment in nanoseconds, -1 when the last `acknowledge` matched none. */
   rtt = -1;
-  #ends = new Int32Array(FIRST_POOL);
-  #times = new Float64Array(FIRST_POOL);
-  #links = new Int32Array(FIRST_POOL);
+  #words = new Int32Array(FIRST_POOL * ENTRY);
+  #times = new Float64Array(this.#words.buffer);
   #free = -1;
   #used = 0;
 
@@ -27,16 +30,17 @@ export class UnackedPool {
       this.dropped++;
       return;
     }
-    this.#ends[at] = end;
-    this.#times[at] = now;
-    this.#links[at] = -1;
+    const p = this.#words;
+    p[at * ENTRY + END] = end;
+    p[at * ENTRY + LINK] = -1;
+    this.#times[at * 2 + 1] = now;
     const newest = w[row + W.newest]!;
     if (newest < 0) {
       w[row + W.oldest] = at;
       w[row + W.marks]! &= ~SIDE.unsorted;
     } else {
-      this.#links[newest] = at;
-      if (((end - this.#ends[newest]!) | 0) < 0) w[row + W.marks]! |= SIDE.unsorted;
+      p[newest * ENTRY + LINK] = at;
+      if (((end - p[newest * ENTRY + END]!) | 0) < 0) w[row + W.marks]! |= SIDE.unsorted;
     }
     w[row + W.newest] = at;
     w[row + W.unacked]!++;
@@ -48,23 +52,24 @@ export class UnackedPool {
     this.rtt = -1;
     let at = w[row + W.oldest]!;
     if (at < 0) return;
+    const p = this.#words;
     const sorted = (w[row + W.marks]! & SIDE.unsorted) === 0;
     let kept = -1;
     let match = Number.NaN;
     while (at >= 0) {
-      const next = this.#links[at]!;
-      const ahead = (this.#ends[at]! - ack) | 0;
+      const next = p[at * ENTRY + LINK]!;
+      const ahead = (p[at * ENTRY + END]! - ack) | 0;
       if (ahead > 0) {
         if (sorted) break;
         kept = at;
       } else {
         // The reference walks from the newest, so the oldest exact match is the one that stays.
-        if (ahead === 0 && Number.isNaN(match)) match = now - this.#times[at]!;
+        if (ahead === 0 && Number.isNaN(match)) match = now - this.#times[at * 2 + 1]!;
         if (kept < 0) w[row + W.oldest] = next;
-        else this.#links[kept] = next;
+        else p[kept * ENTRY + LINK] = next;
         if (next < 0) w[row + W.newest] = kept;
         w[row + W.unacked]!--;
-        this.#links[at] = this.#free;
+        p[at * ENTRY + LINK] = this.#free;
         this.#free = at;
       }
       at = next;
@@ -73,12 +78,16 @@ export class UnackedPool {
     if (match > 0) this.rtt = match;
   }
 
-  /** Gives a side's list back. */
-  release(state: StreamState, row: number): void {
+  releaseStream(state: StreamState, slot: number): void {
+    this.#release(state, slot * STREAM_WORDS);
+    this.#release(state, slot * STREAM_WORDS + SIDE_WORDS);
+  }
+
+  #release(state: StreamState, row: number): void {
     const w = state.words;
     for (let at = w[row + W.oldest]!; at >= 0; ) {
-      const next = this.#links[at]!;
-      this.#links[at] = this.#free;
+      const next = this.#words[at * ENTRY + LINK]!;
+      this.#words[at * ENTRY + LINK] = this.#free;
       this.#free = at;
       at = next;
     }
@@ -87,29 +96,19 @@ export class UnackedPool {
     w[row + W.unacked] = 0;
   }
 
-  releaseStream(state: StreamState, slot: number): void {
-    this.release(state, slot * STREAM_WORDS);
-    this.release(state, slot * STREAM_WORDS + SIDE_WORDS);
-  }
-
   #allocate(): number {
     if (this.#free >= 0) {
       const at = this.#free;
-      this.#free = this.#links[at]!;
+      this.#free = this.#words[at * ENTRY + LINK]!;
       return at;
     }
-    if (this.#used === this.#ends.length) {
+    if (this.#used * ENTRY === this.#words.length) {
       const size = this.#used * 2;
       if (size > MAX_POOL) return -1;
-      const ends = new Int32Array(size);
-      ends.set(this.#ends);
-      const times = new Float64Array(size);
-      times.set(this.#times);
-      const links = new Int32Array(size);
-      links.set(this.#links);
-      this.#ends = ends;
-      this.#times = times;
-      this.#links = links;
+      const words = new Int32Array(size * ENTRY);
+      words.set(this.#words);
+      this.#words = words;
+      this.#times = new Float64Array(words.buffer);
     }
     return this.#used++;
   }
