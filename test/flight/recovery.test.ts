@@ -98,12 +98,14 @@ describe('an interrupted take-off', () => {
 
   it('[FLT-O51] is never repeated in silence: it waits for a person, who settles it', async () => {
     const dir = place({ 'workflow.yaml': workflow(one), 'engine.sh': stuck });
-    await killedWhen(dir, () => existsSync(join(dir, 'note.txt')));
+    const note = join(dir, 'note.txt');
+    // The file appears before its content does: wait for the whole effect.
+    await killedWhen(dir, () => existsSync(note) && readFileSync(note, 'utf8') === 'hello\n');
     const id = readdirSync(join(dir, '.writ/flights'))[0] ?? '';
     const unknown = await inProcess(dir, (deps) => resumeFlight(deps, id));
     expect(unknown).toMatchObject({ exit: 4, status: { state: 'TAKEOFF_RUNNING' } });
     expect(unknown.status.error?.message).toContain('settle');
-    expect(readFileSync(join(dir, 'note.txt'), 'utf8')).toBe('hello\n');
+    expect(readFileSync(note, 'utf8')).toBe('hello\n');
     const person = {
       step: 'one',
       outcome: 'done' as const,
