@@ -125,7 +125,8 @@ describe('an interrupted take-off', () => {
       'engine.sh': stuck,
       'probe.sh': probe,
     });
-    await killedWhen(dir, () => existsSync(join(dir, 'note.txt')));
+    const note = join(dir, 'note.txt');
+    await killedWhen(dir, () => existsSync(note) && readFileSync(note, 'utf8') === 'hello\n');
     const id = readdirSync(join(dir, '.writ/flights'))[0] ?? '';
     expect((await inProcess(dir, (deps) => resumeFlight(deps, id))).status.state).toBe('COMPLETED');
   });
