@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Approver, Clock } from '../core/index.ts';
 import { systemClock, systemIds } from '../core/index.ts';
 import { type Ledger, openLedger } from '../ledger/index.ts';
@@ -20,8 +22,10 @@ export interface ShellWish {
   readonly signal?: AbortSignal;
 }
 
-export function openWorkspace(cli: Cli, flags: FolderFlags, clock: Clock = systemClock): Workspace {
+export function openWorkspace(cli: Cli, flags: FolderFlags, given?: Clock): Workspace {
   const place = folders(cli, flags);
+  const around = labAround(cli);
+  const clock = given ?? around?.clock ?? systemClock;
   const ledger = openLedger({ stateDir: place.state, clock });
   const { shell: settings } = place.config;
   return {
@@ -31,13 +35,14 @@ export function openWorkspace(cli: Cli, flags: FolderFlags, clock: Clock = syste
     openShell: async (wish) => {
       const { createShell } = await import('../shell/index.ts');
       return createShell({
+        ...(around ? { programPath: [around.bin] } : {}),
         ...wish,
         auditDir: place.audit,
         openJournal: (path) => ledger.openJournal({ path, flush: 'group' }),
         clock,
         ids: systemIds,
         cwd: cli.cwd,
-        env: azureEnvironment(cli, wish.env),
+        env: azureEnvironment(cli, wish.env ?? around?.env),
         ...(settings?.anonymize === undefined ? {} : { anonymize: settings.anonymize }),
         ...(settings?.timeout_seconds === undefined ? {} : { timeoutMs: settings.timeout_seconds * 1000 }),
         ...(settings?.az_timeout_seconds === undefined
@@ -46,6 +51,22 @@ export function openWorkspace(cli: Cli, flags: FolderFlags, clock: Clock = syste
       });
     },
   };
+}
+
+/**
+ * The lab whose shell this was started from (`writ lab up` says so in WRIT_LAB_DIR): its stand-ins come before
+ * the system's programs, and time runs as fast as there. Only the person's own environment can say this.
+ */
+function labAround(
+  cli: Cli,
+): { readonly bin: string; readonly env: Record<string, string>; readonly clock: Clock } | undefined {
+  const dir = cli.env.WRIT_LAB_DIR;
+  const mark = dir ? join(dir, 'lab.json') : '';
+  if (!dir || !existsSync(mark)) return undefined;
+  const lab = JSON.parse(readFileSync(mark, 'utf8')) as { speed?: unknown };
+  const speed = typeof lab.speed === 'number' && lab.speed > 0 ? lab.speed : 1;
+  const faster: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(ms / speed, signal) };
+  return { bin: join(dir, 'bin'), env: { WRIT_LAB_DIR: dir }, clock: faster };
 }
 
 /** What the real Azure CLI needs to find its login; nothing else of the caller's environment passes. */

@@ -123,4 +123,10 @@ export const requirements: readonly Requirement[] = [
   must('46', 'cloud.md', 'Corrupt lines and records of another version are reported and left alone.'),
   must('50', 'cloud.md States', 'The state machine is data, and every illegal transition is refused.'),
   must('51', 'cloud.md', 'A restart at any point resumes: what was created is known with its undo.'),
+  must(
+    '60',
+    'cloud.md Dual-end',
+    'On the lab, both ends are captured, compared and cleaned up with ten approvals in all.',
+  ),
+  must('61', 'cloud seed: error table', 'On the lab, a denied create leaves nothing in the cloud.'),
 ];
