@@ -11,6 +11,12 @@ const plan = (...steps: readonly string[]) =>
   `version: "1.0"\nsteps:\n${steps.map((step) => `  - ${step}\n`).join('')}`;
 const ref = (text: string) => `$\{${text}}`;
 
+/** Waits for the end of a child, also of one that has ended already. */
+async function ended(child: ReturnType<typeof home.start>): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  await new Promise((done) => child.once('exit', done));
+}
+
 /** Waits until a child has said something on stderr. */
 async function until(child: ReturnType<typeof home.start>, words: string): Promise<void> {
   let text = '';
@@ -118,7 +124,7 @@ describe('runs that were cut off', () => {
       { code: 5002, message: expect.stringContaining('another process') },
     ]);
     child.kill('SIGKILL');
-    await new Promise((done) => child.on('exit', done));
+    await ended(child);
     const { runs } = home.writ('list-runs', '--json').json();
     return runs[0].run_id;
   }
@@ -150,7 +156,7 @@ describe('runs that were cut off', () => {
     await until(child, '[2/3] shell.run');
     await delay(500);
     child.kill('SIGTERM');
-    await new Promise((done) => child.on('exit', done));
+    await ended(child);
     const got = home.document(id);
     expect(got.status).toBe('interrupted');
     expect(got.steps[1]?.status).toBe('unknown');
@@ -185,7 +191,7 @@ describe('runs that were cut off', () => {
       });
       await delay(500 + Math.random() * 500);
       child.kill('SIGKILL');
-      await new Promise((done) => child.on('exit', done));
+      await ended(child);
       const { runs } = victim.writ('list-runs', '--json').json();
       if (runs.length === 0 || runs[0].status !== 'running') continue;
       const { steps } = victim.document(runs[0].run_id);
@@ -226,7 +232,7 @@ describe('runs that were cut off', () => {
     const child = home.start('run', 'many.json', '-p', 'policy.yaml', '--verbose');
     await until(child, '[3/7]');
     child.kill('SIGINT');
-    await new Promise((done) => child.on('exit', done));
+    await ended(child);
     const { runs } = home.writ('list-runs', '--json').json();
     expect(runs[0].status).toBe('interrupted');
     expect(home.writ('run', '--resume', runs[0].run_id).code).toBe(1);
