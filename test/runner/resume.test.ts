@@ -189,7 +189,9 @@ describe('runs that were cut off', () => {
       child.stderr.on('data', (chunk) => {
         text += chunk;
       });
-      await delay(500 + Math.random() * 500);
+      // From the first acknowledged step on: what nobody was told about cannot be lost.
+      for (let i = 0; i < 100 && !text.includes('success') && child.exitCode === null; i++) await delay(50);
+      await delay(100 + Math.random() * 300);
       child.kill('SIGKILL');
       await ended(child);
       const { runs } = victim.writ('list-runs', '--json').json();
