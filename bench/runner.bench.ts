@@ -167,13 +167,13 @@ function decisions(count: number): BenchRow {
     `tools: { fs.read: { allow_paths: [${allow}], deny_paths: [${deny}] } }`,
     'policy.yaml',
   );
-  const judge = createCallJudge(rules, registry, { workingDir: '/work', masked: [] });
+  const judge = createCallJudge(rules, registry, { workingDir: '/srv', masked: [] });
   const paths = [
-    '/work/area0/x/a.t0',
-    '/work/area49/x/y/z/a.t49',
-    '/work/area25/q.t25',
+    '/srv/area0/x/a.t0',
+    '/srv/area49/x/y/z/a.t49',
+    '/srv/area25/q.t25',
     '/etc/passwd',
-    '/work/area10/x.secret49',
+    '/srv/area10/x.secret49',
   ];
   const calls = paths.map((path) => ({
     args: { path },

@@ -8,7 +8,7 @@ import {
   variableMistake,
 } from '../../src/policy/index.ts';
 
-const base = '/work/project';
+const base = '/srv/project';
 /** A small machine: what each name leads to. Everything in /bin, busybox under three names, a stray git. */
 const machine = (word: string): Program | undefined => {
   if (word.startsWith('./')) return { path: `${base}/${word.slice(2)}`, real: `${base}/${word.slice(2)}` };
