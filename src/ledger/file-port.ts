@@ -29,6 +29,8 @@ export interface OpenFile {
   close(): void;
 }
 
+const SMALL = 64 * 1024;
+
 const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_RDONLY, O_RDWR } = fs.constants;
 
 // A journal is never a link to somewhere else, so none is followed at the last step of the path.
@@ -69,10 +71,13 @@ function openFile(fd: number): OpenFile {
       }
       return done;
     },
-    append: (data) =>
-      new Promise((resolve, reject) => {
+    async append(data) {
+      // A few bytes reach the page cache sooner than another thread could be told of them.
+      if (data.length <= SMALL) return fs.writeSync(fd, data);
+      return new Promise((resolve, reject) => {
         fs.write(fd, data, (error, written) => (error ? reject(error) : resolve(written)));
-      }),
+      });
+    },
     writeAt(data, position) {
       const n = fs.writeSync(fd, data, 0, data.length, position);
       if (n !== data.length) throw new Error(`only ${n} of ${data.length} bytes were written`);

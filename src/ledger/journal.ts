@@ -155,7 +155,7 @@ class FileJournal implements Journal {
     await this.#queue.idle();
     if (this.#queue.poison) throw this.#queue.poison;
     try {
-      this.#writeCheckpoint(true);
+      this.#writeCheckpoint();
     } catch (error) {
       throw this.#queue.stop(error);
     }
@@ -171,7 +171,7 @@ class FileJournal implements Journal {
       await this.#queue.idle();
       if (this.#queue.poison) return;
       try {
-        this.#writeCheckpoint(true);
+        this.#writeCheckpoint();
       } catch (error) {
         throw this.#queue.stop(error);
       }
@@ -186,22 +186,26 @@ class FileJournal implements Journal {
 
   async #commit(batches: readonly Batch[]): Promise<void> {
     if (this.#segment.bytes >= this.#rotateBytes && this.#begun) this.#rotate();
-    await this.#segment.append(batches.map(({ buffer, used }) => buffer.subarray(0, used)));
+    const pieces = batches.map(({ buffer, used }) => buffer.subarray(0, used));
     const { buffer, used } = batches.at(-1)!;
     const lines = batches.reduce((sum, batch) => sum + batch.waiters.length, 0);
-    this.#standing = {
-      ...this.#standing,
-      count: this.#standing.count + lines,
+    const since = this.#sinceCheckpoint + lines;
+    const due = since >= this.#checkpointEvery;
+    const before = this.#standing;
+    const after = (bytes: number): Standing => ({
+      ...before,
+      count: before.count + lines,
       // Every line ends with its hash, a quotation mark, a brace and LF.
       head: buffer.toString('latin1', used - 67, used - 3),
-      bytes: this.#segment.bytes,
-    };
-    this.#sinceCheckpoint += lines;
-    if (this.#sinceCheckpoint >= this.#checkpointEvery) this.#writeCheckpoint(false);
+      bytes,
+    });
+    await this.#segment.append(pieces, this.#clock, (bytes) => (due ? after(bytes) : null));
+    this.#standing = after(this.#segment.bytes);
+    this.#sinceCheckpoint = due ? 0 : since;
   }
 
-  #writeCheckpoint(flush: boolean): void {
-    this.#segment.writeCheckpoint(this.#standing, this.#clock.now(), flush);
+  #writeCheckpoint(): void {
+    this.#segment.writeCheckpoint(this.#standing, this.#clock.now());
     this.#sinceCheckpoint = 0;
   }
 
@@ -218,7 +222,7 @@ class FileJournal implements Journal {
     const path = segmentPath(this.path, segment + 1);
     const opened = createSegment(this.#files, path, next, this.#clock.now(), this.#options.signer ?? null);
     try {
-      this.#segment.writeCheckpoint({ ...this.#standing, sealed: true }, this.#clock.now(), true);
+      this.#segment.writeCheckpoint({ ...this.#standing, sealed: true }, this.#clock.now());
     } catch (error) {
       opened.close();
       throw error;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { basename, dirname } from 'node:path';
-import { CODES, WritError } from '../core/index.ts';
+import { type Clock, CODES, WritError } from '../core/index.ts';
 import { type CheckpointV1, encodeCheckpointV1 } from './checkpoint-v1.ts';
 import type { FilePort, OpenFile } from './file-port.ts';
 import { checkpointPath } from './segments.ts';
@@ -29,8 +29,15 @@ export class SegmentFile {
     return this.#bytes;
   }
 
-  /** Adds data and waits until the disk has it. */
-  async append(pieces: readonly Uint8Array[]): Promise<void> {
+  /**
+   * Adds data and waits until the disk has it. What `sealOf` makes of the new length is signed while the disk
+   * works, and put down as the checkpoint only once the data it vouches for is there.
+   */
+  async append(
+    pieces: readonly Uint8Array[],
+    clock: Clock,
+    sealOf: (bytes: number) => Standing | null,
+  ): Promise<void> {
     this.#checkUndisturbed();
     for (const piece of pieces) {
       for (let done = 0; done < piece.length; ) {
@@ -40,14 +47,22 @@ export class SegmentFile {
         this.#bytes += n;
       }
     }
-    await this.#file.datasync();
+    const flushed = this.#file.datasync();
+    let checkpoint: Buffer | null = null;
+    try {
+      const standing = this.#signer && sealOf(this.#bytes);
+      if (this.#signer && standing) checkpoint = signed(this.path, standing, clock.now(), this.#signer);
+    } finally {
+      await flushed;
+    }
+    if (checkpoint) this.#sidecar?.writeAt(checkpoint, 0);
   }
 
-  /** Overwrites the checkpoint. `flush` when it must survive a power cut, not only the end of the process. */
-  writeCheckpoint(standing: Standing, now: Date, flush: boolean): void {
+  /** Overwrites the checkpoint and flushes it, so that it also survives a power cut. */
+  writeCheckpoint(standing: Standing, now: Date): void {
     if (!this.#sidecar || !this.#signer) return;
     this.#sidecar.writeAt(signed(this.path, standing, now, this.#signer), 0);
-    if (flush) this.#sidecar.datasyncNow();
+    this.#sidecar.datasyncNow();
   }
 
   close(): void {
