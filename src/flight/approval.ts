@@ -1,8 +1,8 @@
 import type { ApprovalRecord, AuthorizeRequest } from '../authority/index.ts';
-import { type Action, CODES, type Digest, EXIT, type JsonObject } from '../core/index.ts';
+import { type Action, CODES, type Digest, type Evaluation, EXIT, type JsonObject } from '../core/index.ts';
 import { engineArgv } from './engine.ts';
 import { failFlight } from './fail.ts';
-import { clean, engineOf, type Moved, type StepContext, standing } from './step.ts';
+import { clean, type Moved, type StepContext, standing } from './step-context.ts';
 import { milliseconds } from './workflow.ts';
 
 /**
@@ -11,15 +11,15 @@ import { milliseconds } from './workflow.ts';
  * AP1 The request is for exactly this take-off: its action holds the plan-token, and so does the request.
  * AP2 A request that a crash left behind is taken up again, never asked twice.
  */
-export function takeOffRequest(context: StepContext): AuthorizeRequest {
-  const { deps, workflow, step, log } = context;
-  const { token, evaluations = [], method } = standing(context);
+export function takeOffRequest(context: StepContext, evaluations: readonly Evaluation[]): AuthorizeRequest {
+  const { deps, workflow, step, log, engine } = context;
+  const { token, method } = standing(context);
   if (token === undefined) throw new Error('there is no plan-token');
   const action: Action = {
     kind: 'flight.take_off',
     subject: `${workflow.value.id}/${step.id}`,
     detail: {
-      argv: [...engineArgv(engineOf(context))],
+      argv: [...engineArgv(engine)],
       cwd: workflow.workspace,
       flight_id: log.record.flightId,
       workflow_id: workflow.value.id,
@@ -74,7 +74,8 @@ export async function requestApproval(context: StepContext): Promise<Moved> {
       );
       return 'on';
     case 'require_approval': {
-      const waiting = leftBehind(context) ?? (await authority.authorize(takeOffRequest(context)));
+      const waiting =
+        leftBehind(context) ?? (await authority.authorize(takeOffRequest(context, evaluations)));
       if ('approval_id' in waiting) return asked(context, waiting.approval_id);
       if (waiting.outcome === 'waiting') return asked(context, waiting.approvalId);
       const why = waiting.outcome === 'denied' ? waiting.reason : 'the request was not stored';

@@ -1,6 +1,6 @@
 import { lstatSync, mkdirSync, opendirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type Digest, digestOf, type JsonObject, type Writ } from '../core/index.ts';
+import { type Digest, digestOf, type JsonObject, sha256, type Writ } from '../core/index.ts';
 import { redact } from '../redact/index.ts';
 import { type Profile, run, SYSTEM_PATH } from '../sandbox/index.ts';
 import { type Mode, PROTOCOL_VERSION, type Receipt, readReceipt } from './protocol.ts';
@@ -152,9 +152,9 @@ export async function probe(
 
 export function engineInput(
   options: Pick<LaunchOptions, 'workflow' | 'step' | 'mode'> & {
+    readonly flightId: string;
     readonly runIndex: number;
     readonly workspaceHash: string;
-    readonly salt: string;
     readonly token?: string;
   },
 ): JsonObject {
@@ -168,7 +168,7 @@ export function engineInput(
     orchestrator: {
       run_index: options.runIndex,
       workspace_hash: options.workspaceHash,
-      artifacts_salt: options.salt,
+      artifacts_salt: sha256(`${options.flightId}/${step.id}`),
     },
     ...(token === undefined ? {} : { expected_plan_token: token }),
   };

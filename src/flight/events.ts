@@ -1,5 +1,5 @@
 import { verify as verifySignature } from 'node:crypto';
-import { closeSync, fdatasyncSync, ftruncateSync, openSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import {
   type Clock,
   canonicalJson,
@@ -14,8 +14,8 @@ import {
   ZERO_DIGEST,
 } from '../core/index.ts';
 import type { PublicKeys, Signer } from '../ledger/index.ts';
+import { openAppend } from './append-file.ts';
 import type { State } from './states.ts';
-import { writeAll } from './wal.ts';
 
 /**
  * Audit events, one a line, in the published shape.
@@ -106,8 +106,12 @@ function walCountOf(id: Json | undefined): number | undefined {
 export interface Events {
   readonly count: number;
   readonly head: Digest;
-  /** Written at once; forced to disk when `durable`. */
-  append(events: readonly AuditEvent[], walCount: number, durable: boolean): void;
+  /** Digest of the whole file once everything is written. */
+  digest(): Digest;
+  /** Makes the events; they are in the file after the next `flush`. */
+  append(events: readonly AuditEvent[], walCount: number): void;
+  /** Writes what was appended since the last, and forces it to disk when `durable`. */
+  flush(durable: boolean): void;
   close(): void;
 }
 
@@ -120,8 +124,7 @@ export function openEvents(options: {
   readonly from: Pick<EventsRead, 'count' | 'head' | 'goodBytes'>;
 }): Events {
   const { flightId, workflowId, clock, signer } = options;
-  const fd = openSync(options.path, 'a', 0o600);
-  ftruncateSync(fd, options.from.goodBytes);
+  const file = openAppend(options.path, options.from.goodBytes);
   let { count, head } = options.from;
   return {
     get count() {
@@ -130,8 +133,8 @@ export function openEvents(options: {
     get head() {
       return head;
     },
-    append: (added, walCount, durable) => {
-      let text = '';
+    digest: file.digest,
+    append: (added, walCount) => {
       for (const event of added) {
         const signed = {
           ...event,
@@ -145,12 +148,14 @@ export function openEvents(options: {
         const signature = Buffer.from(signer.sign(Buffer.from(canonicalJson(signed)))).toString('base64');
         const line = canonicalJson({ ...signed, signature });
         head = sha256(line);
-        text += `${line}\n`;
+        file.add(`${line}\n`);
       }
-      writeAll(fd, text);
-      if (durable) fdatasyncSync(fd);
     },
-    close: () => closeSync(fd),
+    flush: (durable) => {
+      file.write();
+      if (durable) file.sync();
+    },
+    close: file.close,
   };
 }
 

@@ -9,6 +9,7 @@ export function failFlight(
   more: {
     readonly severity?: 'critical' | 'error';
     readonly integrity_check?: JsonObject;
+    readonly policy?: JsonObject;
     readonly event_type?: string;
   } = {},
 ): void {

@@ -5,12 +5,14 @@ import { type FileLock, lockFile } from '../ledger/index.ts';
 import type { FlightDeps } from './deps.ts';
 import { openEvents, readEvents } from './events.ts';
 import { failFlight } from './fail.ts';
+import { judgeBook } from './judges.ts';
 import { type FlightLog, reopenLog, startLog } from './log.ts';
 import { currentStep, type FlightRecord } from './record.ts';
 import { isEnd } from './states.ts';
-import { advanceStep, type StepContext } from './step.ts';
+import { advanceStep } from './step.ts';
+import type { StepContext } from './step-context.ts';
 import { coverEvents, damaged, flightPaths, loadFlight, makeFlightFolder } from './store.ts';
-import { type LoadedWorkflow, loadWorkflow, readWorkflow } from './workflow.ts';
+import { type LoadedWorkflow, loadWorkflow, readWorkflow, resolveEngine } from './workflow.ts';
 
 /**
  * A flight from its start to its end, or to where a person is needed.
@@ -85,8 +87,8 @@ export async function resumeFlight(deps: FlightDeps, flightId: string): Promise<
   }
 }
 
-/** The workflow as it was stored; a file that changed since is an integrity error, not a new plan. */
-export function storedWorkflow(record: FlightRecord): LoadedWorkflow {
+/** The workflow as it was stored; what changed or went since is an integrity error, not a new plan. */
+function storedWorkflow(record: FlightRecord): LoadedWorkflow {
   const { workflowFile: file, workflowText: text } = record;
   if (!existsSync(file)) throw damaged(record.flightId, `${file} is gone`);
   if (readFileSync(file, 'utf8') !== text)
@@ -94,7 +96,12 @@ export function storedWorkflow(record: FlightRecord): LoadedWorkflow {
       record.flightId,
       `${file} has changed since the flight started: put it back, or start a new flight`,
     );
-  return readWorkflow(file, text);
+  try {
+    return readWorkflow(file, text);
+  } catch (error) {
+    // It was whole when the flight started: something it names is gone.
+    throw damaged(record.flightId, messageOf(error));
+  }
 }
 
 /** Damage is recorded where that is still possible, and stops everything. */
@@ -125,10 +132,11 @@ async function recordHalt(deps: FlightDeps, flightId: string, what: string): Pro
     events.append(
       [{ event_type: 'integrity_halt', workflow_state: 'FAILED', severity: 'critical', message: what }],
       read.walCount,
-      true,
     );
+    events.flush(true);
     events.close();
-    coverEvents(paths, { count: events.count, head: events.head }, ledger.trustedKeys, ledger.signer);
+    const { count, head } = events;
+    coverEvents(paths, { count, head, digest: events.digest() }, ledger.trustedKeys, ledger.signer);
   }
   // The flight's own files may be what is damaged: the ledger keeps it too.
   const journal = await deps.ledger.openJournal({
@@ -147,6 +155,7 @@ async function fly(
 ): Promise<FlightAnswer> {
   try {
     const authority = createAuthority({ clock: deps.clock, ids: deps.ids, queue: deps.queue });
+    const judges = judgeBook(workflow.folder);
     for (;;) {
       const current = currentStep(log.record);
       if (current === undefined) {
@@ -156,7 +165,14 @@ async function fly(
       const step = workflow.value.steps.find((s) => s.id === current.id);
       if (step === undefined)
         throw damaged(log.record.flightId, `there is no step ${current.id} in the workflow`);
-      const context: StepContext = { deps, workflow, log, authority, step };
+      const engine = resolveEngine(workflow.folder, step.engine);
+      if (engine === undefined) {
+        const message = `step ${step.id}: engine ${step.engine} is gone`;
+        const error = { code: CODES.integrity_broken, message, exit: EXIT.integrity };
+        failFlight(log, step.id, error, { severity: 'critical' });
+        return answerOf(log.record);
+      }
+      const context: StepContext = { deps, workflow, log, authority, judges, step, engine };
       const went = await settled(context, () => advanceStep(context));
       if (went === 'waiting' || isEnd(log.record.state)) return answerOf(log.record);
     }

@@ -5,7 +5,7 @@ import { run } from '../sandbox/index.ts';
 import type { Artifact } from './artifacts.ts';
 import { environment, type Launched, type LaunchOptions, profileOf } from './engine.ts';
 import { PROTOCOL_VERSION } from './protocol.ts';
-import type { StepContext } from './step.ts';
+import type { StepContext } from './step-context.ts';
 
 /**
  * The take-off of a `git` step: branch, apply, commit, each git shut in like an engine, without hooks and

@@ -2,8 +2,15 @@ import type { JsonObject } from '../core/index.ts';
 import type { FlightDeps } from './deps.ts';
 import { type AuditEvent, type Events, openEvents } from './events.ts';
 import { apply, type Change, type FlightRecord, replay, stateRecord } from './record.ts';
-import { isEnd, type State } from './states.ts';
-import { damaged, type FlightPaths, type LoadedFlight, NO_EVENTS, writeCheckpoint } from './store.ts';
+import type { State } from './states.ts';
+import {
+  damaged,
+  type FlightPaths,
+  type LoadedFlight,
+  NO_EVENTS,
+  syncNames,
+  writeCheckpoint,
+} from './store.ts';
 import { type NewEntry, openWal, type Wal, type WalEntry } from './wal.ts';
 
 /** The written side of a flight: log first, then events, then the checkpoint; and the record they make. */
@@ -27,18 +34,13 @@ export function startLog(
   first: LogEntry,
   events: readonly AuditEvent[],
 ): FlightLog {
+  const base = { clock: deps.clock, signer: deps.ledger.signer, workflowId };
   const from = { entries: [], head: NO_EVENTS.head, goodBytes: 0 };
-  const wal = openWal({ path: paths.wal, workflowId, clock: deps.clock, signer: deps.ledger.signer, from });
-  const audit = openEvents({
-    path: paths.events,
-    flightId,
-    workflowId,
-    clock: deps.clock,
-    signer: deps.ledger.signer,
-    from: NO_EVENTS,
-  });
+  const wal = openWal({ ...base, path: paths.wal, from });
+  const audit = openEvents({ ...base, path: paths.events, flightId, from: NO_EVENTS });
+  syncNames(paths);
   const entries = [...wal.append([toEntry(first)])];
-  audit.append(events, wal.count, true);
+  audit.append(events, wal.count);
   const record = replay(entries);
   if (typeof record === 'string') throw damaged(flightId, record);
   return logOf(deps, paths, wal, audit, entries, record);
@@ -65,7 +67,27 @@ export function reopenLog(deps: FlightDeps, loaded: LoadedFlight): FlightLog {
   return log;
 }
 
-const FORCED: readonly State[] = ['AWAITING_APPROVAL', 'TAKEOFF_RUNNING', 'EXECUTION_COMPLETE'];
+/**
+ * What reaching a state means for the disk. `gather`: nothing outside depends on it yet, a crash would derive
+ * it again; it goes with the next flush. `log`: an engine is started or judges are asked next, so the log is
+ * forced. `all`: something happens outside, or somebody is answered: log, events and checkpoint are forced.
+ */
+const FLUSH: Readonly<Record<State, 'gather' | 'log' | 'all'>> = {
+  INIT: 'gather',
+  PLAN_RUNNING: 'log',
+  PLAN_GENERATED: 'gather',
+  ARTIFACTS_VALIDATED: 'gather',
+  TOKEN_CREATED: 'gather',
+  PRE_FLIGHT_RUNNING: 'log',
+  PREFLIGHT_COMPLETE: 'gather',
+  AWAITING_APPROVAL: 'all',
+  APPROVED: 'gather',
+  READY_FOR_TAKEOFF: 'gather',
+  TAKEOFF_RUNNING: 'all',
+  EXECUTION_COMPLETE: 'all',
+  COMPLETED: 'all',
+  FAILED: 'all',
+};
 
 function logOf(
   deps: FlightDeps,
@@ -76,34 +98,43 @@ function logOf(
   started: FlightRecord,
 ): FlightLog {
   let record = started;
+  // What the checkpoint on disk covers is not asked: the first one written here covers all.
+  let covered = -1;
+  /** LG1 The order: log, then events, then the checkpoint of both. None can be newer than what it vouches for. */
+  const flush = (everything: boolean) => {
+    wal.flush();
+    audit.flush(everything);
+    if (!everything || covered === wal.count + audit.count) return;
+    const at = {
+      wal: { count: wal.count, head: wal.head, digest: wal.digest() },
+      audit: { count: audit.count, head: audit.head, digest: audit.digest() },
+    };
+    writeCheckpoint(paths, at, stateRecord(record, entries), deps.ledger.signer);
+    covered = wal.count + audit.count;
+  };
   return {
     get record() {
       return record;
     },
     paths,
     commit: (added, events) => {
-      if (added.length > 0) {
-        for (const entry of wal.append(added.map(toEntry))) {
-          entries.push(entry);
-          const next = apply(record, entry);
-          if (typeof next === 'string') throw damaged(record.flightId, next);
-          record = next;
-        }
+      for (const entry of wal.append(added.map(toEntry))) {
+        entries.push(entry);
+        const next = apply(record, entry);
+        if (typeof next === 'string') throw damaged(record.flightId, next);
+        record = next;
       }
-      // Events the log can vouch for need no flush of their own: one that is lost with the power is told as
-      // missing on resume. Before something happens outside, and before somebody is answered, all is forced.
-      const durable = isEnd(record.state) || FORCED.includes(record.state);
-      audit.append(events, wal.count, durable);
-      if (added.length === 0 && !durable && events.every((e) => (e.severity ?? 'info') === 'info')) return;
-      const at = {
-        wal: { count: wal.count, head: wal.head },
-        audit: { count: audit.count, head: audit.head },
-      };
-      writeCheckpoint(paths, at, stateRecord(record, entries), deps.ledger.signer, durable);
+      audit.append(events, wal.count);
+      const needed = FLUSH[record.state];
+      if (needed !== 'gather') flush(needed === 'all');
     },
     close: () => {
-      wal.close();
-      audit.close();
+      try {
+        flush(true);
+      } finally {
+        wal.close();
+        audit.close();
+      }
     },
   };
 }

@@ -1,22 +1,19 @@
-import { resolve } from 'node:path';
 import {
   type AggregationMethod,
   aggregate,
   type Decision,
-  type Digest,
-  digestOf,
   type Evaluation,
   type Json,
   type JsonObject,
   messageOf,
 } from '../core/index.ts';
-import { type DocumentJudge, evaluationOf, onnxModel, opaServer, opaWasmPolicy } from '../policy/index.ts';
+import { evaluationOf } from '../policy/index.ts';
 import type { Artifact } from './artifacts.ts';
+import type { Judges } from './judges.ts';
 import type { Receipt } from './protocol.ts';
 import { type Described, describe, destructiveRule, fileRules, pathsRule, secretsRule } from './rules.ts';
 import type { PlanToken } from './token.ts';
 import type { Step } from './workflow.ts';
-import { fileHash } from './workspace-hash.ts';
 
 /**
  * Preflight: rules → OPA → ONNX → one decision. No side effects; the same plan gets the same answer.
@@ -24,40 +21,7 @@ import { fileHash } from './workspace-hash.ts';
  * PF1 What cannot be loaded or fails denies, and no aggregation outvotes it.
  * PF2 Silence of everyone is `warn` (or what the project says), never `allow`.
  */
-const RULES_VERSION = 'writ-rules-1';
 const MAX_POLICY_TEXT = 256 * 1024;
-
-export interface Judges {
-  readonly documents: readonly DocumentJudge[];
-  readonly ruleFiles: readonly string[];
-}
-
-export function judgesOf(folder: string, step: Step): Judges {
-  const policies = (step.policies ?? []).map((policy) => {
-    if (typeof policy !== 'string' && 'opa' in policy) return opaServer(policy.opa);
-    const path = typeof policy === 'string' ? policy : policy.path;
-    const entrypoint = typeof policy === 'string' ? step.entrypoint : policy.entrypoint;
-    return opaWasmPolicy(resolve(folder, path), entrypoint === undefined ? {} : { entrypoint });
-  });
-  const models = (step.models ?? []).map((path) => onnxModel(resolve(folder, path)));
-  return {
-    documents: [...policies, ...models],
-    ruleFiles: (step.rules ?? []).map((path) => resolve(folder, path)),
-  };
-}
-
-/** What is in force, asked of the disk and of servers anew. */
-export async function policyDigest(judges: Judges): Promise<Digest> {
-  const documents = await Promise.all(judges.documents.map(async (j) => [j.name, await j.fingerprint()]));
-  const rules = judges.ruleFiles.map((file) => {
-    try {
-      return [file, fileHash(file)];
-    } catch (error) {
-      return [file, messageOf(error)];
-    }
-  });
-  return digestOf({ version: RULES_VERSION, documents, rules });
-}
 
 export interface PreflightOptions {
   readonly workflowId: string;
@@ -85,9 +49,9 @@ export async function preflight(options: PreflightOptions): Promise<Decision> {
     ...destructiveRule(described),
   ];
   let failed = false;
-  for (const file of judges.ruleFiles)
+  for (const rules of judges.rules)
     try {
-      evaluations.push(...fileRules(file, described));
+      evaluations.push(...fileRules(rules, described));
     } catch (error) {
       failed = true;
       evaluations.push({
@@ -95,7 +59,7 @@ export async function preflight(options: PreflightOptions): Promise<Decision> {
         verdict: 'deny',
         rule: 'rules-unreadable',
         reason: messageOf(error),
-        file,
+        file: rules.file,
       });
     }
   if (step.approval !== undefined) evaluations.push(workflowApproval(step));

@@ -1,10 +1,11 @@
-import { closeSync, openSync, readFileSync, readSync, realpathSync } from 'node:fs';
+import { closeSync, openSync, readSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, resolve, sep } from 'node:path';
 import { z } from 'zod';
 import { readDocument } from '../core/document.ts';
 import { CODES, type Evaluation, VERDICTS, type Verdict } from '../core/index.ts';
 import { redact } from '../redact/index.ts';
 import type { Artifact } from './artifacts.ts';
+import type { RuleText } from './judges.ts';
 
 /**
  * Rules that judge every step. They speak only when they find something; silence is not consent.
@@ -217,11 +218,9 @@ const ruleFile = z.strictObject({
     .max(500),
 });
 
-export function fileRules(file: string, all: readonly Described[]): readonly Evaluation[] {
-  const { value, place } = readDocument(readFileSync(file, 'utf8'), ruleFile, {
-    file,
-    code: CODES.invalid_policy,
-  });
+export function fileRules({ file, text: rules }: RuleText, all: readonly Described[]): readonly Evaluation[] {
+  if (typeof rules !== 'string') throw new Error(`${file}: ${rules.unreadable}`);
+  const { value, place } = readDocument(rules, ruleFile, { file, code: CODES.invalid_policy });
   return value.rules.flatMap((rule, i) => {
     const hits = all.filter(({ artifact: { document }, text }) => {
       const { when } = rule;

@@ -2,9 +2,9 @@ import { CODES, EXIT, WritError } from '../core/index.ts';
 import { lockFile } from '../ledger/index.ts';
 import type { FlightDeps } from './deps.ts';
 import { answerOf, type FlightAnswer, loadOrHalt } from './flight.ts';
+import { moved } from './interrupted.ts';
 import { reopenLog } from './log.ts';
 import { flightIds, flightPaths, loadFlight } from './store.ts';
-import { moved } from './take-off.ts';
 
 /** A person says how an interrupted take-off ended. On record with name and reason; nothing runs. */
 export interface Settlement {

@@ -2,6 +2,7 @@ import { verify as verifySignature } from 'node:crypto';
 import {
   closeSync,
   existsSync,
+  fdatasyncSync,
   fsyncSync,
   mkdirSync,
   openSync,
@@ -11,7 +12,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import {
   CODES,
   canonicalJson,
@@ -68,10 +69,26 @@ export function makeFlightFolder(paths: FlightPaths): void {
   mkdirSync(paths.steps, { recursive: true, mode: 0o700 });
 }
 
+/** Makes the names of a new flight durable; its content follows with each flush. */
+export function syncNames(paths: FlightPaths): void {
+  for (const folder of [paths.folder, dirname(paths.folder)]) {
+    const fd = openSync(folder, 'r');
+    fsyncSync(fd);
+    closeSync(fd);
+  }
+}
+
+/** How far a file had come: its lines, the last one's digest, and the digest of all its bytes. */
+export interface Reach {
+  readonly count: number;
+  readonly head: string;
+  readonly digest: string;
+}
+
 /** How far log and events had come, signed: nothing that was acknowledged can be taken away unnoticed. */
 export interface Checkpoint {
-  readonly wal: { readonly count: number; readonly head: string };
-  readonly audit: { readonly count: number; readonly head: string };
+  readonly wal: Reach;
+  readonly audit: Reach;
 }
 
 export function writeCheckpoint(
@@ -79,18 +96,18 @@ export function writeCheckpoint(
   at: Checkpoint,
   record: JsonObject,
   signer: Signer,
-  durable: boolean,
 ): void {
   const body = { checkpoint: at, key: signer.keyId, record };
   const signature = Buffer.from(signer.sign(Buffer.from(canonicalJson(body)))).toString('base64');
   const temporary = `${paths.checkpoint}.new`;
-  writeFileSync(temporary, canonicalJson({ ...body, signature }), { mode: 0o600 });
-  // A lost checkpoint is an older one, which recovery allows; only what people wait on is forced to disk.
-  if (durable) {
-    const fd = openSync(temporary, 'r');
-    fsyncSync(fd);
+  const fd = openSync(temporary, 'w', 0o600);
+  try {
+    writeFileSync(fd, canonicalJson({ ...body, signature }));
+    fdatasyncSync(fd);
+  } finally {
     closeSync(fd);
   }
+  // A rename lost with the power leaves the older checkpoint, which recovery allows.
   renameSync(temporary, paths.checkpoint);
 }
 
@@ -117,7 +134,7 @@ export function coverEvents(
   if (before === null || typeof before === 'string') return;
   const parsed = parseJson(readFileSync(paths.checkpoint, 'utf8'));
   const record = parsed.ok && isJsonObject(parsed.value) ? parsed.value.record : undefined;
-  writeCheckpoint(paths, { wal: before.wal, audit }, isJsonObject(record) ? record : {}, signer, true);
+  writeCheckpoint(paths, { wal: before.wal, audit }, isJsonObject(record) ? record : {}, signer);
 }
 
 export interface LoadedFlight {

@@ -1,6 +1,5 @@
 import { type Digest, digestOf, type Json } from '../core/index.ts';
 import type { Artifact } from './artifacts.ts';
-import { PROTOCOL_VERSION } from './protocol.ts';
 
 /**
  * The plan-token: one digest over all that was judged, kept with its parts so that a difference can be named.
@@ -49,6 +48,7 @@ export interface PartsInput {
   readonly workspaceHash: Digest;
   readonly engineId: string;
   readonly engineHash: Digest;
+  readonly protocolVersion: string;
   readonly config: Json;
   readonly policyDigest: Digest;
   readonly model: string;
@@ -66,7 +66,7 @@ export function tokenParts(input: PartsInput): TokenParts {
     workspace_hash: input.workspaceHash,
     engine_id: input.engineId,
     engine_hash: input.engineHash,
-    protocol_version: PROTOCOL_VERSION,
+    protocol_version: input.protocolVersion,
     config_digest: digestOf(input.config),
     policy_digest: input.policyDigest,
     model: input.model,

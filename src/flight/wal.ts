@@ -1,5 +1,5 @@
 import { verify as verifySignature } from 'node:crypto';
-import { closeSync, fdatasyncSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import {
   type Clock,
   canonicalJson,
@@ -11,6 +11,7 @@ import {
   ZERO_DIGEST,
 } from '../core/index.ts';
 import type { PublicKeys, Signer } from '../ledger/index.ts';
+import { openAppend } from './append-file.ts';
 
 /**
  * The write-ahead log of a flight: one entry a line, chained and signed.
@@ -118,8 +119,12 @@ function checksumOf(entry: Omit<WalEntry, 'checksum'>): Digest {
 export interface Wal {
   readonly count: number;
   readonly head: Digest;
-  /** Writes them all and flushes once. */
+  /** Digest of the whole file once everything is written. */
+  digest(): Digest;
+  /** Makes the entries; they are on disk after the next `flush`. */
   append(entries: readonly NewEntry[]): readonly WalEntry[];
+  /** One write and one flush for all that was appended since the last. */
+  flush(): void;
   close(): void;
 }
 
@@ -134,8 +139,7 @@ export interface OpenWal {
 
 export function openWal(options: OpenWal): Wal {
   const { path, workflowId, clock, signer } = options;
-  const fd = openSync(path, 'a', 0o600);
-  ftruncateSync(fd, options.from.goodBytes);
+  const file = openAppend(path, options.from.goodBytes);
   let count = options.from.entries.length;
   let { head } = options.from;
   return {
@@ -145,10 +149,9 @@ export function openWal(options: OpenWal): Wal {
     get head() {
       return head;
     },
-    append: (added) => {
-      const entries: WalEntry[] = [];
-      let text = '';
-      for (const { entry_type, data, detail = {} } of added) {
+    digest: file.digest,
+    append: (added) =>
+      added.map(({ entry_type, data, detail = {} }) => {
         const base = {
           sequence: count++,
           timestamp: clock.now().toISOString(),
@@ -160,19 +163,13 @@ export function openWal(options: OpenWal): Wal {
         const checksum = checksumOf(base);
         const signature = Buffer.from(signer.sign(Buffer.from(checksum))).toString('base64');
         const entry = { ...base, checksum, detail: { ...base.detail, signature } };
-        text += `${canonicalJson(entry)}\n`;
-        entries.push(entry);
+        file.add(`${canonicalJson(entry)}\n`);
         head = checksum;
-      }
-      writeAll(fd, text);
-      fdatasyncSync(fd);
-      return entries;
+        return entry;
+      }),
+    flush: () => {
+      if (file.write()) file.sync();
     },
-    close: () => closeSync(fd),
+    close: file.close,
   };
-}
-
-export function writeAll(fd: number, text: string): void {
-  const bytes = Buffer.from(text);
-  for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
 }

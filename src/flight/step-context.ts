@@ -1,0 +1,97 @@
+import { join } from 'node:path';
+import type { Authority } from '../authority/index.ts';
+import type { Digest, JsonObject } from '../core/index.ts';
+import { type Artifact, readArtifacts } from './artifacts.ts';
+import type { FlightDeps } from './deps.ts';
+import { engineInput, type LaunchOptions, type StepFolders, withoutSecrets } from './engine.ts';
+import type { JudgeBook } from './judges.ts';
+import type { FlightLog } from './log.ts';
+import type { Mode, Read, Receipt } from './protocol.ts';
+import type { StepRecord } from './record.ts';
+import type { LoadedWorkflow, ResolvedEngine, Step } from './workflow.ts';
+import { workspaceHash } from './workspace-hash.ts';
+
+/** One step and all that its stages need. */
+export interface StepContext {
+  readonly deps: FlightDeps;
+  readonly workflow: LoadedWorkflow;
+  readonly log: FlightLog;
+  readonly authority: Authority;
+  readonly judges: JudgeBook;
+  readonly step: Step;
+  readonly engine: ResolvedEngine;
+}
+
+/** A stage either moved the step on (an end included), or a person is needed. */
+export type Moved = 'on' | 'waiting';
+
+export function standing({ log, step }: Pick<StepContext, 'log' | 'step'>): StepRecord {
+  return log.record.steps.find((s) => s.id === step.id) ?? { id: step.id, state: 'INIT' };
+}
+
+export function secretsOf({ deps, step }: StepContext): Record<string, string> {
+  return Object.fromEntries((step.secrets ?? []).map((name) => [name, deps.env[name] ?? '']));
+}
+
+export function stepRoot({ log, step }: StepContext): string {
+  return join(log.paths.steps, step.id);
+}
+
+export function isolationOf({ workflow, step }: StepContext): 'bubblewrap' | 'none' {
+  return step.isolation ?? workflow.value.isolation ?? 'bubblewrap';
+}
+
+export function workspaceNow({ deps, workflow }: StepContext): Digest {
+  return workspaceHash({ folder: workflow.workspace, except: hiddenOf(deps) });
+}
+
+function hiddenOf(deps: FlightDeps): readonly string[] {
+  return [deps.ledger.stateDir, ...(deps.hidden ?? [])];
+}
+
+/** What the plan left on disk, read and checked again against its receipt. */
+export function plannedArtifacts(context: StepContext): Read<readonly Artifact[]> {
+  return readArtifacts(join(stepRoot(context), 'artifacts'), standing(context).receipt?.artifacts ?? []);
+}
+
+/** A launch of this step's engine. `workspaceHash` and `token` are what it is told of them. */
+export function launchOptions(
+  context: StepContext,
+  mode: Mode,
+  folders: StepFolders,
+  told: { readonly runIndex: number; readonly workspaceHash: string; readonly token?: string },
+): LaunchOptions {
+  const { deps, workflow, log, step, engine } = context;
+  return {
+    workflow,
+    step,
+    engine,
+    mode,
+    folders,
+    hidden: hiddenOf(deps),
+    isolation: isolationOf(context),
+    secrets: secretsOf(context),
+    input: engineInput({ workflow, step, mode, flightId: log.record.flightId, ...told }),
+    ...(deps.signal === undefined ? {} : { signal: deps.signal }),
+  };
+}
+
+/** Plans not made by a model say so; a step may name the model its plan comes from. */
+export function modelOf(step: Step): string {
+  const named = step.context?.model;
+  return typeof named === 'string' && named !== '' ? named : 'none';
+}
+
+/** Text of others, fit for the record: bounded, whole characters, without secrets. */
+export function clean(context: StepContext, text: string): string {
+  return withoutSecrets(text.slice(0, 4000).toWellFormed(), secretsOf(context));
+}
+
+export function auditEngine(context: StepContext, receipt: Receipt): JsonObject {
+  return {
+    engine_id: clean(context, receipt.engine_id),
+    receipt_id: clean(context, receipt.receipt_id),
+    status: receipt.status,
+    ...(receipt.error === undefined ? {} : { error: clean(context, receipt.error) }),
+  };
+}
