@@ -38,7 +38,8 @@ export function conclude(complaint: Complaint, book: Casebook, notebook: Noteboo
       explanation,
       evidence: [...evidence],
     })),
-    recommended_actions: causes.flatMap((c) => [...c.remedies]),
+    recommended_actions: [...new Set(causes.flatMap((c) => c.remedies))],
+    failed_checks: failedChecks(causes),
     observations: [...book.observations, ...open.map((o) => `Not verified: ${o}.`)],
   };
 }
@@ -50,6 +51,12 @@ function unverified(book: Casebook, notebook: Notebook): readonly string[] {
       ...notebook.denials.map((d) => `${d.command.slice(0, 120)} (${d.reason || 'denied'})`),
     ]),
   ];
+}
+
+/** Checks of what can be mended; one that no remedy is behind would never pass. */
+function failedChecks(causes: readonly Finding[]): JsonObject[] {
+  const checks = causes.filter((c) => c.remedies.length > 0).flatMap((c) => c.checks ?? []);
+  return [...new Map(checks.map((c) => [c.command, { ...c }])).values()];
 }
 
 const HYPOTHESIS: Readonly<Record<string, string>> = {
@@ -91,6 +98,7 @@ export function inconclusive(reason: string, observations: readonly string[] = [
     causes: [],
     unverifiable_hypotheses: ['h1', 'h2', 'h3'],
     recommended_actions: [],
+    failed_checks: [],
     observations: [...observations],
   };
 }

@@ -1,8 +1,10 @@
+import { rulesCheck } from './checks.ts';
 import type { Complaint } from './complaint.ts';
-import type { Finding } from './finding.ts';
+import type { FailedCheck, Finding } from './finding.ts';
 import { az, type Inventory, type ResourceRef, type Vm } from './inventory.ts';
 import type { Notebook } from './notebook.ts';
 import { decide, type NsgRule, nsgsOf, portMatches, readRules } from './nsg.ts';
+import { ruleBefore } from './remedies.ts';
 
 const WIDE = (source: string) => source === '*' || /^(Any|Internet)$/i.test(source) || source === '0.0.0.0/0';
 
@@ -23,6 +25,7 @@ export function checkExposure(
   for (const nsg of nsgs.values()) {
     const read = readRules(notebook, nsg);
     if (read === undefined) continue;
+    const behind = suspects.filter((vm) => nsgsOf(vm, 'Inbound').includes(nsg));
     const wide = read.rules.filter(
       (r) =>
         isWide(r) &&
@@ -51,6 +54,7 @@ export function checkExposure(
             'VirtualNetwork',
           ),
         ],
+        checks: behind.flatMap((vm) => outsideCheck(vm, rule, ports)),
       });
     }
   }
@@ -72,7 +76,20 @@ function tooWideInside(
         ports.flatMap((port): readonly Finding[] => {
           const flow = { source: client.ip, destination: server.ip, port, protocol: 'tcp' } as const;
           const rule = decide(read.rules, 'Inbound', flow);
-          return rule.access === 'Allow' ? [exposing(nsg, rule.name, client, port, read.auditId)] : [];
+          const way = ruleBefore('Deny', nsg, rule.name, 'Inbound', flow, read.rules);
+          return rule.access === 'Allow'
+            ? [
+                exposing(
+                  nsg,
+                  rule.name,
+                  client,
+                  port,
+                  read.auditId,
+                  way,
+                  rulesCheck(server, 'Inbound', flow, 'Deny'),
+                ),
+              ]
+            : [];
         }),
       );
     }),
@@ -82,15 +99,32 @@ function tooWideInside(
   return only && found.every((f) => f.resource === only.resource && f.detail === only.detail) ? [only] : [];
 }
 
-function exposing(nsg: ResourceRef, rule: string, client: Vm, port: number, auditId: string): Finding {
+function exposing(
+  nsg: ResourceRef,
+  rule: string,
+  client: Vm,
+  port: number,
+  auditId: string,
+  remedies: readonly string[],
+  checks: readonly FailedCheck[],
+): Finding {
   return {
     kind: 'overexposed_rule',
     resource: nsg.name,
     detail: rule,
     explanation: `Rule ${rule} of ${nsg.name} lets ${client.name} (${client.ip}) reach port ${port}.`,
     evidence: [auditId],
-    remedies: [],
+    remedies,
+    checks,
   };
+}
+
+/** Somebody in the world (an address kept for documentation) at the first port the rule opens. */
+function outsideCheck(vm: Vm, rule: NsgRule, ports: readonly number[]): readonly FailedCheck[] {
+  const open = ports.find((p) => rule.ports.some((range) => portMatches(range, p)));
+  const port = open ?? Number.parseInt(rule.ports[0] ?? '', 10);
+  const flow = { source: '203.0.113.10', destination: vm.ip, port, protocol: 'tcp' } as const;
+  return Number.isInteger(port) ? rulesCheck(vm, 'Inbound', flow, 'Deny') : [];
 }
 
 function isWide(rule: NsgRule): boolean {

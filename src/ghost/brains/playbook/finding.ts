@@ -8,6 +8,14 @@ export interface Finding {
   readonly explanation: string;
   readonly evidence: readonly string[];
   readonly remedies: readonly string[];
+  /** What shows this fault, and would show that it is gone. */
+  readonly checks?: readonly FailedCheck[];
+}
+
+export interface FailedCheck {
+  readonly command: string;
+  /** What it prints once the fault is gone. */
+  readonly expected: string;
 }
 
 /** What could not be looked at, and why: named in the report, never guessed over. */
@@ -30,6 +38,7 @@ export function mergeFindings(all: readonly Finding[]): readonly Finding[] {
             ...known,
             evidence: [...new Set([...known.evidence, ...finding.evidence])],
             remedies: [...new Set([...known.remedies, ...finding.remedies])],
+            checks: [...(known.checks ?? []), ...(finding.checks ?? [])],
           },
     );
   }

@@ -3,6 +3,7 @@ import { az, type Vm } from './inventory.ts';
 import { contains } from './ipv4.ts';
 import type { Notebook } from './notebook.ts';
 import { describe, type Flow } from './nsg.ts';
+import { acceptInside } from './remedies.ts';
 
 /**
  * What only the machine itself knows: listeners, its own firewall, forwarding. One script a machine, because
@@ -332,24 +333,7 @@ export function firewallFinding(
     detail,
     explanation: `The firewall inside ${vm.name} ${target === 'DROP' ? 'drops' : 'rejects'} ${describe(flow)} by ${where}; no cloud API shows it.`,
     evidence: [guest.auditId],
-    remedies:
-      rule === null
-        ? []
-        : [
-            az(
-              'vm',
-              'run-command',
-              'invoke',
-              '--resource-group',
-              vm.group,
-              '--name',
-              vm.name,
-              '--command-id',
-              'RunShellScript',
-              '--scripts',
-              `iptables ${rule.line.trim().replace(/^-A/, '-D')}`,
-            ),
-          ],
+    remedies: acceptInside(vm, chain, flow),
   };
 }
 

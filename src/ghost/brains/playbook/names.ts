@@ -2,13 +2,14 @@ import type { Complaint } from './complaint.ts';
 import type { Finding } from './finding.ts';
 import { az, type Inventory, type ResourceRef, rows, type Vm, vmAt } from './inventory.ts';
 import type { Notebook } from './notebook.ts';
+import { moveRecord } from './remedies.ts';
 
 /** Name resolution as the platform gives it to a VNet: zone, link, record. */
 export interface NameResult {
   readonly findings: readonly Finding[];
   readonly address: string | null;
   /** The record that answered. */
-  readonly record: { readonly zone: string; readonly name: string; readonly auditId: string } | null;
+  readonly record: { readonly zone: ResourceRef; readonly name: string; readonly auditId: string } | null;
   readonly cleared: readonly string[];
 }
 
@@ -103,29 +104,14 @@ export function checkName(
       detail: relative,
       explanation: `Private zone ${zone.name} has no record ${relative}: ${host} does not resolve.`,
       evidence: [records.auditId],
-      remedies: expected[0]
-        ? [
-            az(
-              'network',
-              'private-dns',
-              'record-set',
-              'a',
-              'add-record',
-              ...scope,
-              '--record-set-name',
-              relative,
-              '--ipv4-address',
-              expected[0].ip,
-            ),
-          ]
-        : [],
+      remedies: expected[0] ? moveRecord(zone, relative, null, expected[0].ip) : [],
     });
   } else if (address !== null)
     findings.push(...wrongRecord(inventory, zone, relative, host, address, expected, records.auditId));
   return {
     findings,
     address,
-    record: { zone: zone.name, name: relative, auditId: records.auditId },
+    record: { zone, name: relative, auditId: records.auditId },
     cleared: [zones.auditId, records.auditId, ...(links?.kind === 'ok' ? [links.auditId] : [])],
   };
 }
@@ -202,25 +188,7 @@ function wrongRecord(
       detail: relative,
       explanation: `${host} resolves to ${address}, ${who}${right ? `; ${right.name} is at ${right.ip}` : ''}.`,
       evidence: [auditId, inventory.evidence.nics],
-      remedies: right
-        ? [
-            az(
-              'network',
-              'private-dns',
-              'record-set',
-              'a',
-              'update',
-              '--resource-group',
-              zone.group,
-              '--zone-name',
-              zone.name,
-              '--name',
-              relative,
-              '--set',
-              `aRecords[0].ipv4Address=${right.ip}`,
-            ),
-          ]
-        : [],
+      remedies: right ? moveRecord(zone, relative, address, right.ip) : [],
     },
   ];
 }
@@ -242,10 +210,10 @@ export function staleRecord(
   if (sister === undefined) return undefined;
   return {
     kind: 'dns_record_wrong',
-    resource: record.zone,
+    resource: record.zone.name,
     detail: record.name,
     explanation: `${host} resolves to ${holder.ip}, which is ${holder.name}: ${silent.explanation} ${sister.name} is at ${sister.ip}.`,
     evidence: [record.auditId, ...silent.evidence],
-    remedies: [],
+    remedies: moveRecord(record.zone, record.name, holder.ip, sister.ip),
   };
 }

@@ -3,6 +3,7 @@ import type { Finding } from './finding.ts';
 import { az, type Inventory, type ResourceRef, type Vm } from './inventory.ts';
 import { contains, isPrivate } from './ipv4.ts';
 import { jsonOf, type Notebook } from './notebook.ts';
+import { ruleBefore } from './remedies.ts';
 
 /** One conversation that is asked about. */
 export interface Flow {
@@ -48,12 +49,17 @@ export function checkNsg(
     return localCheck(notebook, inventory, nsgs, direction, flow, []);
   if (String(verdict.access) !== 'Deny') return [];
   const rule = ruleName(String(verdict.rule ?? ''));
-  if (nsgs.length === 1) return [denial(nsgs[0]!, rule, vm, direction, flow, [answer.auditId])];
+  if (nsgs.length === 1) return [denial(notebook, nsgs[0]!, rule, vm, direction, flow, [answer.auditId])];
   return localCheck(notebook, inventory, nsgs, direction, flow, [answer.auditId], rule);
 }
 
 /** Both directions of the question in one turn, before either is looked at. */
-export function ipFlowCommand(vm: Vm, direction: Direction, flow: Flow): string {
+export function ipFlowCommand(
+  vm: Vm,
+  direction: Direction,
+  flow: Flow,
+  query = '{access:access,rule:ruleName}',
+): string {
   const [local, remote] =
     direction === 'Outbound'
       ? [`${flow.source}:50000`, `${flow.destination}:${flow.port}`]
@@ -71,7 +77,7 @@ export function ipFlowCommand(vm: Vm, direction: Direction, flow: Flow): string 
       direction,
     ],
     ...['--protocol', flow.protocol === 'udp' ? 'UDP' : 'TCP', '--local', local, '--remote', remote],
-    ...['--query', '{access:access,rule:ruleName}', '--output', 'json'],
+    ...['--query', query, '--output', 'json'],
   );
 }
 
@@ -147,15 +153,15 @@ function localCheck(
     if (read === undefined) continue;
     const decided = decide(read.rules, direction, flow);
     const ids = [...evidence, read.auditId];
-    if (decided.access === 'Deny') return [denial(nsg, decided.name, vm, direction, flow, ids)];
+    if (decided.access === 'Deny') return [denial(notebook, nsg, decided.name, vm, direction, flow, ids)];
     if (
       reported !== undefined &&
       read.rules.some((r) => r.name === reported && r.access === 'Deny' && r.direction === direction)
     )
-      return [denial(nsg, reported, vm, direction, flow, ids)];
+      return [denial(notebook, nsg, reported, vm, direction, flow, ids)];
   }
   return reported !== undefined && nsgs[0]
-    ? [denial(nsgs.at(-1)!, reported, vm, direction, flow, evidence)]
+    ? [denial(notebook, nsgs.at(-1)!, reported, vm, direction, flow, evidence)]
     : [];
 }
 
@@ -206,6 +212,7 @@ function addressMatches(pattern: string, address: string): boolean {
 }
 
 function denial(
+  notebook: Notebook,
   nsg: ResourceRef,
   rule: string,
   vm: Vm | undefined,
@@ -213,53 +220,14 @@ function denial(
   flow: Flow,
   evidence: readonly string[],
 ): Finding {
-  const fix =
-    /^Deny/.test(rule) && /Bound$/.test(rule)
-      ? az(
-          'network',
-          'nsg',
-          'rule',
-          'create',
-          '--resource-group',
-          nsg.group,
-          '--nsg-name',
-          nsg.name,
-          '--name',
-          `allow-${flow.protocol}-${flow.port ?? 'icmp'}`,
-          '--priority',
-          '140',
-          '--direction',
-          direction,
-          '--access',
-          'Allow',
-          '--protocol',
-          flow.protocol === 'udp' ? 'Udp' : flow.protocol === 'icmp' ? 'Icmp' : 'Tcp',
-          '--source-address-prefixes',
-          flow.source,
-          '--destination-address-prefixes',
-          flow.destination,
-          '--destination-port-ranges',
-          String(flow.port ?? '*'),
-        )
-      : az(
-          'network',
-          'nsg',
-          'rule',
-          'delete',
-          '--resource-group',
-          nsg.group,
-          '--nsg-name',
-          nsg.name,
-          '--name',
-          rule,
-        );
+  const rules = readRules(notebook, nsg)?.rules ?? [];
   return {
     kind: 'nsg_deny',
     resource: nsg.name,
     detail: rule,
     explanation: `NSG ${nsg.name} denies ${describe(flow)} ${direction.toLowerCase()}${vm ? ` at ${vm.name}` : ''} by rule ${rule}.`,
     evidence,
-    remedies: [fix],
+    remedies: ruleBefore('Allow', nsg, rule, direction, flow, rules),
   };
 }
 

@@ -3,6 +3,7 @@ import { askGuest, firewallFinding, type Guest, listenerFinding } from './guest.
 import { az, type Inventory, type Vm } from './inventory.ts';
 import type { Notebook } from './notebook.ts';
 import { checkNsg, decide, type Flow, ipFlowCommand, nsgsOf, readRules } from './nsg.ts';
+import { forwardInside, ruleBefore } from './remedies.ts';
 import {
   checkPeering,
   decidingRoute,
@@ -234,20 +235,7 @@ function transitNsg(
         detail: decided.name,
         explanation: `NSG ${nsg.name} at the appliance ${appliance.name} denies ${flow.source} → ${flow.destination}:${flow.port ?? ''} by rule ${decided.name}.`,
         evidence: [read.auditId],
-        remedies: [
-          az(
-            'network',
-            'nsg',
-            'rule',
-            'delete',
-            '--resource-group',
-            nsg.group,
-            '--nsg-name',
-            nsg.name,
-            '--name',
-            decided.name,
-          ),
-        ],
+        remedies: ruleBefore('Allow', nsg, decided.name, direction, flow, read.rules),
       },
     ];
   }
@@ -320,7 +308,7 @@ export function checkGuests(
         detail: null,
         explanation: `The kernel of ${appliance.name} does not forward (ip_forward = 0).`,
         evidence: [guest.auditId],
-        remedies: [],
+        remedies: forwardInside(appliance),
       });
     } else if (firewall) findings.push(firewall);
   }

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../../core/index.ts';
+import { checksBetween, conversationCheck, rulesCheck, withChecks } from './checks.ts';
 import { type Complaint, type Conversation, readComplaint } from './complaint.ts';
 import { type Casebook, conclude, inconclusive } from './conclude.ts';
 import { checkExposure } from './exposure.ts';
@@ -7,6 +8,7 @@ import { checkName, type NameResult, staleRecord } from './names.ts';
 import type { Notebook } from './notebook.ts';
 import { checkNsg, type Flow } from './nsg.ts';
 import { checkControlPlane, checkGuests, checkPower } from './path.ts';
+import { namesPassedOver, passedOver } from './second-look.ts';
 import { checkStorage, checkWayToStorage, storageAccounts } from './storage.ts';
 import { readSymptom, type Symptom } from './symptom.ts';
 import { splitSentences, tone } from './tone.ts';
@@ -68,34 +70,53 @@ function mentionsStorage(symptom: Symptom): boolean {
 }
 
 function reachability(all: Case): void {
+  const { notebook, symptom, complaint, book } = all;
+  const followed = followAll(all, complaint.conversations, complaint.hosts);
+  for (const account of complaint.storageAccounts) storage(all, account);
+  alone(
+    all,
+    followed.filter((c) => c.client === null && !followed.some((o) => o.client && o.server === c.server)),
+  );
+  if (book.findings.length > 0 || complaint.storageAccounts.length > 0) return;
+  followAll(all, [], namesPassedOver(symptom, complaint));
+  if (book.findings.length === 0) followAll(all, passedOver(notebook, symptom, complaint, followed), []);
+}
+
+/** Names first, then every conversation they and the text lead to. Returns what was followed. */
+function followAll(
+  all: Case,
+  told: readonly Conversation[],
+  hosts: Complaint['hosts'],
+): readonly Conversation[] {
   const { notebook, inventory, symptom, complaint, book } = all;
-  const conversations: Conversation[] = [...complaint.conversations];
+  const conversations: Conversation[] = [...told];
   const resolved: { host: string; record: NonNullable<NameResult['record']>; holder: Vm }[] = [];
-  for (const host of complaint.hosts) {
+  for (const host of hosts) {
     const name = checkName(notebook, inventory, host.name, host.clients, complaint);
-    book.findings.push(...name.findings);
+    const port = host.port ?? symptom.ports[0] ?? null;
+    const checks = host.clients.map((c) => conversationCheck(c, host.name, { port, protocol: 'tcp' }));
+    book.findings.push(...withChecks(name.findings, checks));
     book.cleared.push(...name.cleared);
     const holder = name.address === null ? undefined : vmAt(inventory, name.address);
     if (holder === undefined || name.findings.length > 0) continue;
     if (name.record) resolved.push({ host: host.name, record: name.record, holder });
-    const port = host.port ?? symptom.ports[0] ?? null;
     for (const client of host.clients.filter((c) => c !== holder)) {
       if (!conversations.some((c) => c.client === client && c.server === holder))
         conversations.push({ client, server: holder, port, refused: symptom.refused });
     }
   }
-  for (const account of complaint.storageAccounts) storage(all, account);
   const machines = new Set(conversations.flatMap((c) => (c.client ? [c.client, c.server] : [c.server])));
-  book.findings.push(...checkPower([...machines], inventory.evidence.vms));
+  for (const vm of machines) {
+    const about = conversations.filter((c) => c.client === vm || c.server === vm);
+    const checks = about.flatMap((c) =>
+      c.client ? checksBetween(c.client, c.server, flowOf(c.client, c, symptom)) : [],
+    );
+    book.findings.push(...withChecks(checkPower([vm], inventory.evidence.vms), checks));
+  }
   for (const about of conversations.slice(0, MAX_CONVERSATIONS))
     if (about.client) conversation(all, about.client, about);
   replaceStale(all, resolved);
-  alone(
-    all,
-    conversations.filter(
-      (c) => c.client === null && !conversations.some((o) => o.client && o.server === c.server),
-    ),
-  );
+  return conversations;
 }
 
 /** A silent or switched-off machine behind a name may only be the old place of the service. */
@@ -122,13 +143,15 @@ function storage(
   account: Complaint['storageAccounts'][number],
 ): void {
   const result = checkStorage(notebook, inventory, account.name, account.clients);
-  book.findings.push(...result.findings);
+  const port = symptom.ports[0] ?? 443;
+  const check = (client: Vm) =>
+    conversationCheck(client, `${account.name}.blob.core.windows.net`, { port, protocol: 'tcp' });
+  book.findings.push(...withChecks(result.findings, account.clients.map(check)));
   book.cleared.push(...result.cleared);
   if (result.findings.length > 0) return;
   for (const client of account.clients.slice(0, 2)) {
-    book.findings.push(
-      ...checkWayToStorage(notebook, inventory, account.name, client, symptom.ports[0] ?? 443),
-    );
+    const way = checkWayToStorage(notebook, inventory, account.name, client, port);
+    book.findings.push(...withChecks(way, [check(client)]));
   }
 }
 
@@ -143,7 +166,8 @@ function conversation(
     `I follow ${client.name} → ${server.name}${flow.port === null ? '' : ` port ${flow.port}`} through the platform, both ways.`,
   );
   const plane = checkControlPlane(notebook, inventory, client, server, flow);
-  book.findings.push(...plane.findings);
+  const checks = checksBetween(client, server, flow);
+  book.findings.push(...withChecks(plane.findings, checks));
   book.open.push(...plane.open);
   book.cleared.push(...plane.cleared);
   if (!server.running) return;
@@ -151,9 +175,10 @@ function conversation(
   if (!blocked) notebook.say('The control plane is clean. What no cloud API shows is inside the machines.');
   const inside = checkGuests(notebook, client, server, plane.appliances, flow, blocked);
   // Behind a blocked path a silent port proves nothing, unless a refusal was seen.
-  book.findings.push(
-    ...inside.findings.filter((f) => !blocked || f.kind !== 'service_not_listening' || about.refused),
+  const proven = inside.findings.filter(
+    (f) => !blocked || f.kind !== 'service_not_listening' || about.refused,
   );
+  book.findings.push(...withChecks(proven, checks));
   book.open.push(...inside.open);
   book.cleared.push(...inside.cleared);
   if (blocked || inside.findings.length > 0) return;
@@ -172,14 +197,12 @@ function conversation(
 /** A machine that is complained about without saying from where: does it run, listen and accept? */
 function alone({ notebook, inventory, symptom, book }: Case, unplaced: readonly Conversation[]): void {
   for (const { server, port } of unplaced.filter((c) => c.server.running)) {
-    const shut = outsiders(symptom, inventory).flatMap((source) =>
-      checkNsg(notebook, inventory, server, 'Inbound', {
-        source,
-        destination: server.ip,
-        port,
-        protocol: port === null ? 'icmp' : symptom.protocol === 'udp' ? 'udp' : 'tcp',
-      }),
-    );
+    const shut = outsiders(symptom, inventory).flatMap((source) => {
+      const protocol = port === null ? 'icmp' : symptom.protocol === 'udp' ? 'udp' : 'tcp';
+      const flow: Flow = { source, destination: server.ip, port, protocol };
+      const found = checkNsg(notebook, inventory, server, 'Inbound', flow);
+      return withChecks(found, rulesCheck(server, 'Inbound', flow, 'Allow'));
+    });
     book.findings.push(...shut);
     if (shut.length > 0) continue;
     const others = inventory.vms.filter((vm) => vm !== server && vm.running);
@@ -192,7 +215,7 @@ function alone({ notebook, inventory, symptom, book }: Case, unplaced: readonly 
       protocol: port === null ? 'icmp' : 'tcp',
     };
     const inside = checkGuests(notebook, neighbour, server, [], flow, false);
-    book.findings.push(...inside.findings);
+    book.findings.push(...withChecks(inside.findings, checksBetween(neighbour, server, flow)));
     book.open.push(...inside.open);
     book.cleared.push(...inside.cleared);
   }

@@ -22,13 +22,13 @@ const JOINED = /^\s*(,|and|or|nor|, and|&|\/|as well as|and also)\s*(from |to |o
 const NO_TARGET = /\b(next|close|similar|identical|compared|according|moved|due|thanks|beside|like) to\s+$/i;
 const DETERMINER = String.raw`(the |our |its |their |a |an )?([\w-]+ ){0,3}$`;
 const FORWARD = new RegExp(
-  String.raw`\b(to|into|towards?|against|with|on|at|from|by|reach(es|ed|ing)?|open(s|ing)?|ping(s|ing)?|calls?|asks?|quer(y|ies)|contacts?|access(es)?|uses?|use|mounts?|needs?|sees|finds?)\s+${DETERMINER}`,
+  String.raw`\b(to|into|towards?|against|with|on|at|from|by|reach(es|ed|ing)?|open(s|ing)?|ping(s|ing)?|calls?|asks?|quer(y|ies)|contacts?|access(es)?|uses?|use|mounts?|needs?|sees|finds?|los(t|es)|miss(es)?)\s+${DETERMINER}`,
   'i',
 );
 const ASKED_AND_TOLD =
   /\b(gets?|got|is told|are told|sees?|reports?|complains?|has|have|shows?|pulls?|reads?|takes?|loads?)\b/i;
 const BACKWARD = new RegExp(
-  String.raw`\b(reachable|unreachable|available|accessible|answers?|works?|opens?|loads?|refus\w+|rejects?|drops?|accepts?|resets?|receiv\w+|down|gone|lost|closed|dead|quick|fine|slow|ok|connects? at once)\b[^.;]*\b(from|for|to requests of)\s+${DETERMINER}`,
+  String.raw`\b(reachable|unreachable|available|accessible|answers?|pings|pingable|responds?|works?|opens?|loads?|refus\w+|rejects?|drops?|accepts?|resets?|receiv\w+|down|gone|lost|closed|dead|quick|fine|slow|ok|connects? at once)\b[^.;]*\b(from|for|to requests of)\s+${DETERMINER}`,
   'i',
 );
 

@@ -130,6 +130,7 @@ export function followRoute(notebook: Notebook, inventory: Inventory, from: Vm, 
         from,
         destination,
         `sends it to ${hop.ip ?? 'an appliance'}, where no machine lives`,
+        inventory.vms.filter((vm) => vm.forwarding && vm.running && vm !== from && vm.ip !== destination),
       ),
     };
   }
@@ -162,6 +163,7 @@ export function routeFinding(
   from: Vm,
   destination: string,
   what: string,
+  living: readonly Vm[] = [],
 ): Finding {
   const table = hop.table ?? from.subnet.routeTable;
   const deciding = table === null ? undefined : decidingRoute(notebook, table, destination);
@@ -172,24 +174,21 @@ export function routeFinding(
     detail: name,
     explanation: `Traffic of ${from.name} for ${destination}: route ${name ?? '?'} (${deciding?.route.prefix ?? '?'}) in ${table?.name ?? '?'} ${what}.`,
     evidence: [hop.auditId, ...(deciding ? [deciding.auditId] : [])],
-    remedies:
-      table && name
-        ? [
-            az(
-              'network',
-              'route-table',
-              'route',
-              'delete',
-              '--resource-group',
-              table.group,
-              '--route-table-name',
-              table.name,
-              '--name',
-              name,
-            ),
-          ]
-        : [],
+    remedies: table && name ? [routeRemedy(table, name, living)] : [],
   };
+}
+
+/**
+ * A route to nobody is pointed at the one appliance there is. Otherwise it goes, and the network's own routes
+ * decide; whoever approves sees whether it went through an appliance for a reason.
+ */
+function routeRemedy(table: ResourceRef, name: string, living: readonly Vm[]): string {
+  const route = ['--resource-group', table.group, '--route-table-name', table.name, '--name', name];
+  const [appliance] = living;
+  if (appliance === undefined || living.length > 1)
+    return az('network', 'route-table', 'route', 'delete', ...route);
+  const hop = ['--next-hop-type', 'VirtualAppliance', '--next-hop-ip-address', appliance.ip];
+  return az('network', 'route-table', 'route', 'update', ...route, ...hop);
 }
 
 const inNetworkOf = (inventory: Inventory, vm: Vm, address: string) =>

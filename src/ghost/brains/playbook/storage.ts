@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../../core/index.ts';
 import type { Finding } from './finding.ts';
-import { az, type Inventory, rows, type Vm } from './inventory.ts';
+import { az, type Inventory, rows, type Subnet, type Vm } from './inventory.ts';
 import { jsonOf, type Notebook } from './notebook.ts';
 import { checkNsg } from './nsg.ts';
 import { followRoute } from './routes.ts';
@@ -53,23 +53,7 @@ export function checkStorage(
           detail: place,
           explanation: `${account} allows subnet ${place}, but the subnet has no Microsoft.Storage service endpoint${subnet.endpoints.length > 0 ? ` (it has ${subnet.endpoints.join(', ')})` : ''}, so its traffic arrives from outside and is refused.`,
           evidence: [answer.auditId, inventory.evidence.subnets],
-          remedies: [
-            az(
-              'network',
-              'vnet',
-              'subnet',
-              'update',
-              '--resource-group',
-              subnet.vnet.group,
-              '--vnet-name',
-              subnet.vnet.name,
-              '--name',
-              subnet.name,
-              '--service-endpoints',
-              ...subnet.endpoints,
-              'Microsoft.Storage',
-            ),
-          ],
+          remedies: [endpointCommand(subnet)],
         },
       ];
     }
@@ -81,25 +65,25 @@ export function checkStorage(
         explanation: `The firewall of ${account} denies by default and does not list subnet ${place}.`,
         evidence: [answer.auditId, inventory.evidence.subnets],
         remedies: [
+          ...(endpoint ? [] : [endpointCommand(subnet)]),
           az(
-            'storage',
-            'account',
-            'network-rule',
-            'add',
-            '--resource-group',
-            String(shown.group),
-            '--account-name',
-            account,
-            '--vnet-name',
-            subnet.vnet.name,
-            '--subnet',
-            subnet.name,
+            ...['storage', 'account', 'network-rule', 'add', '--resource-group', String(shown.group)],
+            ...['--account-name', account, '--vnet-name', subnet.vnet.name, '--subnet', subnet.name],
           ),
         ],
       },
     ];
   });
   return { findings, cleared: [answer.auditId] };
+}
+
+/** The endpoints there are, and the one for storage. */
+function endpointCommand(subnet: Subnet): string {
+  return az(
+    ...['network', 'vnet', 'subnet', 'update', '--resource-group', subnet.vnet.group],
+    ...['--vnet-name', subnet.vnet.name, '--name', subnet.name],
+    ...['--service-endpoints', ...subnet.endpoints, 'Microsoft.Storage'],
+  );
 }
 
 /** The way out of the network to the account's public address. */

@@ -1,0 +1,45 @@
+import type { FailedCheck, Finding } from './finding.ts';
+import { az, type Vm } from './inventory.ts';
+import { type Flow, ipFlowCommand } from './nsg.ts';
+
+/** What shows a fault now and would show that it is gone: by what is answered, not by how a command ends. */
+type Direction = 'Inbound' | 'Outbound';
+
+/** What shows that a conversation fails, and that it does not any more. */
+export function conversationCheck(
+  client: Vm,
+  to: string,
+  flow: Pick<Flow, 'port' | 'protocol'>,
+): FailedCheck {
+  const target =
+    flow.port === null ? ['--protocol', 'Icmp'] : ['--protocol', 'Tcp', '--dest-port', String(flow.port)];
+  return {
+    command: az(
+      ...['network', 'watcher', 'test-connectivity', '--resource-group', client.group],
+      ...['--source-resource', client.name, '--dest-address', to, ...target],
+      ...['--query', 'connectionStatus', '--output', 'tsv'],
+    ),
+    expected: 'Reachable',
+  };
+}
+
+/** The rules alone, for what the platform cannot try out: UDP, and partners outside. */
+export function rulesCheck(
+  vm: Vm,
+  direction: Direction,
+  flow: Flow,
+  expected: 'Allow' | 'Deny',
+): readonly FailedCheck[] {
+  if (flow.protocol === 'icmp' || flow.port === null) return [];
+  return [{ command: ipFlowCommand(vm, direction, flow, 'access'), expected: JSON.stringify(expected) }];
+}
+
+/** How the failure of a conversation between two machines is shown again. */
+export function checksBetween(client: Vm, server: Vm, flow: Flow): readonly FailedCheck[] {
+  if (flow.protocol !== 'udp') return [conversationCheck(client, server.ip, flow)];
+  return [...rulesCheck(client, 'Outbound', flow, 'Allow'), ...rulesCheck(server, 'Inbound', flow, 'Allow')];
+}
+
+export function withChecks(findings: readonly Finding[], checks: readonly FailedCheck[]): readonly Finding[] {
+  return findings.map((f) => ({ ...f, checks: [...(f.checks ?? []), ...checks] }));
+}
