@@ -1,7 +1,7 @@
 import { type Approver, type Evaluation, quoteArgv, systemIds, type Verdict } from '../core/index.ts';
 import type { CommandRunner } from '../flight/index.ts';
 import { classify, type OwnedShell, type ShellClass } from '../shell/index.ts';
-import type { Workspace } from './workspace.ts';
+import type { ShellWish, Workspace } from './workspace.ts';
 
 const VERDICTS: Readonly<Record<ShellClass, Verdict>> = {
   SAFE: 'allow',
@@ -14,7 +14,10 @@ const VERDICTS: Readonly<Record<ShellClass, Verdict>> = {
  * What the shell would ask a person for was asked before take-off; the approver here answers for that approval,
  * and for the command that is being run alone.
  */
-export function flightCommands(workspace: Workspace): CommandRunner & { close(): Promise<void> } {
+export function flightCommands(
+  workspace: Workspace,
+  place: Pick<ShellWish, 'programPath' | 'env'> = {},
+): CommandRunner & { close(): Promise<void> } {
   let shell: OwnedShell | undefined;
   let expected: { readonly command: string; readonly approver: string } | undefined;
   const approver: Approver = {
@@ -30,13 +33,13 @@ export function flightCommands(workspace: Workspace): CommandRunner & { close():
       return { evaluator: 'shell', verdict: VERDICTS[classification], rule, reason: `${command}: ${reason}` };
     },
     run: async (argv, { reasoning, approver: who }) => {
-      shell ??= await workspace.openShell({ sessionId: systemIds.next('flight'), approver });
+      shell ??= await workspace.openShell({ ...place, sessionId: systemIds.next('flight'), approver });
       const command = quoteArgv(argv);
       expected = { command, approver: who };
-      const { status, exit_code, output, stderr, error } = await shell.execute({ command, reasoning });
+      const { status, exit_code, output, error } = await shell.execute({ command, reasoning });
       expected = undefined;
       const problem = status === 'completed' ? null : (error ?? `was ${status} by the shell`);
-      return { exitCode: exit_code, output: `${output}${stderr}`, error: problem };
+      return { exitCode: exit_code, output, error: problem };
     },
     close: async () => {
       await shell?.close();

@@ -9,7 +9,9 @@ import {
   isSessionId,
   newSession,
   newSessionId,
+  type Person,
   pastInvestigations,
+  type Rca,
   related,
   remember,
   type SessionV1,
@@ -77,12 +79,8 @@ async function inSession(
     flags.yes && lab
       ? { ask: async () => ({ kind: 'approve', approver: 'lab --yes' }) }
       : approverFor(cli, flags.json ? 'never' : 'ask');
-  const shell = await workspace.openShell({
-    sessionId: session.session_id,
-    approver,
-    signal,
-    ...(lab ? { programPath: [lab.bin], env: lab.env } : {}),
-  });
+  const place = lab ? { programPath: [lab.bin], env: lab.env } : {};
+  const shell = await workspace.openShell({ sessionId: session.session_id, approver, signal, ...place });
   const orchestrator = await createOrchestrator({
     shell,
     sessionId: session.session_id,
@@ -108,16 +106,13 @@ async function inSession(
     });
     switch (end.kind) {
       case 'reported':
-        if (flags.propose) {
-          const { proposeFlightFrom } = await import('./propose.ts');
-          return await proposeFlightFrom(cli, workspace, end.rca, {
-            shell,
-            person,
-            watch,
-            json: flags.json === true,
-          });
-        }
-        return EXIT.ok;
+        if (!(flags.propose || (await wantsProposal(person, end.rca)))) return EXIT.ok;
+        return await (await import('./propose.ts')).proposeFlightFrom(cli, workspace, end.rca, {
+          shell,
+          watch,
+          role: flags.role ?? 'network-lead',
+          place,
+        });
       case 'no_symptom':
         return refuse(cli, 'there is nothing to investigate: give the symptom as an argument');
       case 'brain_failed':
@@ -130,6 +125,13 @@ async function inSession(
     await shell.close();
     await chosen.close();
   }
+}
+
+/** A person at the terminal is asked at the end whether what is recommended shall be proposed. */
+async function wantsProposal(person: Person, rca: Rca): Promise<boolean> {
+  if (!person.present || !rca.recommended_actions.some((action) => action.startsWith('az '))) return false;
+  const question = 'Propose the recommended commands as a flight, for approval? [y/n]';
+  return (await person.choose(question, ['y', 'n'], 'n')) === 'y';
 }
 
 function watcher(cli: Cli, flags: InvestigateFlags): Watch {

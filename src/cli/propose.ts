@@ -1,25 +1,24 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { EXIT, type ExitCode } from '../core/index.ts';
-import { proposeFlight } from '../flight/index.ts';
-import type { Person, Rca, Watch } from '../ghost/index.ts';
+import { EXIT, type ExitCode, quoteArgv } from '../core/index.ts';
+import { type Look, planRemedies, proposeFlight, readPrinted } from '../flight/index.ts';
+import type { GhostEvent, Rca, Watch } from '../ghost/index.ts';
 import { classify } from '../shell/classify/index.ts';
 import type { Shell } from '../shell/index.ts';
 import type { Cli } from './cli.ts';
-import type { Workspace } from './workspace.ts';
+import { withFlights } from './flights.ts';
+import type { ShellWish, Workspace } from './workspace.ts';
 
-/** From cause to remedy: recommended commands become a flight. Nothing is changed here. */
+/**
+ * From cause to remedy: recommended commands become a flight that waits for a person. Nothing is changed here;
+ * what the flight would change is looked at, through the investigation's own shell.
+ */
 export interface ProposalContext {
   readonly shell: Shell;
-  readonly person: Person;
   readonly watch: Watch;
-  readonly json: boolean;
-}
-
-interface Remedy {
-  readonly argv: readonly string[];
-  readonly undo?: readonly string[];
-  readonly precondition?: readonly string[];
+  readonly role: string;
+  /** Where the flight's commands are found: the lab of this investigation, when it has one. */
+  readonly place?: Pick<ShellWish, 'programPath' | 'env'>;
 }
 
 export async function proposeFlightFrom(
@@ -28,54 +27,83 @@ export async function proposeFlightFrom(
   rca: Rca,
   context: ProposalContext,
 ): Promise<ExitCode> {
-  const remedies = rca.recommended_actions.flatMap(remedyOf);
-  if (remedies.length === 0) {
-    context.watch({
-      type: 'warning',
-      text: 'No recommended action is a command, so there is nothing to propose.',
-    });
-    return EXIT.ok;
-  }
-  const proposed = proposeFlight({
-    id: `remedy-${rca.session_id}`,
-    commands: remedies.map((r) => ({
-      argv: [...r.argv],
-      ...(r.undo ? { undo: [...r.undo] } : {}),
-      ...(r.precondition ? { precondition: [...r.precondition] } : {}),
+  const actions = rca.recommended_actions.flatMap(wordsOf);
+  const checks = rca.failed_checks.flatMap(({ command, expected }) =>
+    wordsOf(command).map((argv) => ({
+      argv: [...argv],
+      equals: readPrinted(expected),
+      must_fail_first: true,
     })),
-    role: 'network-lead',
-    reason: rca.summary.slice(0, 1000),
-  });
+  );
+  const { commands, refused } = await planRemedies(actions, lookThrough(context.shell));
+  const told = {
+    commands: commands.map((c) => ({ command: quoteArgv(c.argv), undo: quoteArgv(c.undo ?? []) })),
+    checks: rca.failed_checks.map((c) => c.command),
+    refused: refused.map(({ argv, why }) => ({ command: quoteArgv(argv), why })),
+  };
+  const nothing = (why: string): ExitCode => {
+    context.watch({ type: 'proposal', ...told, commands: [], flight: null, nothing_because: why });
+    return EXIT.ok;
+  };
+  if (rca.verdict !== 'CONFIRMED') return nothing(`the cause is ${rca.verdict}, not CONFIRMED`);
+  if (commands.length === 0) return nothing('no recommended action is a command that can be taken back');
+  if (checks.length === 0) return nothing('no check shows the fault, so nothing could show that it is gone');
+
   const folder = join(workspace.state, 'proposals', rca.session_id);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  for (const { path, text } of proposed.files) writeFileSync(join(folder, path), text, { mode: 0o600 });
   const file = join(folder, 'workflow.yaml');
-  context.watch({ type: 'progress', text: `Proposed ${remedies.length} command(s) as a flight: ${file}` });
-  if (!context.json) cli.print(`Start it with: writ flight run ${file}`);
-  return EXIT.ok;
+  const workflow = proposeFlight({
+    id: `remedy-${rca.session_id}`,
+    commands,
+    checks,
+    role: context.role,
+    reason: rca.summary.slice(0, 1000),
+  });
+  writeFileSync(file, workflow, { mode: 0o600 });
+  const { status, exit } = await withFlights(
+    cli,
+    workspace,
+    (room, deps) => room.runFlight(deps, file),
+    context.place,
+  );
+  const lab = Object.entries(context.place?.env ?? {}).map(
+    ([name, value]) => `${name}=${quoteArgv([value])} `,
+  );
+  const flight: NonNullable<Extract<GhostEvent, { type: 'proposal' }>['flight']> = {
+    flight_id: status.flight_id,
+    state: status.state,
+    workflow: file,
+    role: context.role,
+    pending_approvals: status.pending_approvals,
+    error: status.error?.message ?? null,
+    how_to_go_on: [
+      ...status.pending_approvals.map(
+        (id) => `writ approvals approve ${id} --as NAME --role ${context.role}`,
+      ),
+      `${lab.join('')}writ flight resume ${status.flight_id}`,
+    ],
+  };
+  context.watch({ type: 'proposal', ...told, flight, nothing_because: null });
+  return exit;
 }
 
-/** A command of ours with the check that its object is still there, and the way back where there is one. */
-function remedyOf(action: string): readonly Remedy[] {
-  const argv = action.startsWith('az ') ? classify(action).pipeline?.[0] : undefined;
-  if (argv === undefined) return [];
-  const value = (option: string) => argv[argv.indexOf(option) + 1];
-  const upTo = argv.findIndex((word) => word.startsWith('--'));
-  const group = argv.slice(0, upTo < 0 ? argv.length : upTo);
-  const identity = ['--resource-group', '--nsg-name', '--route-table-name', '--vnet-name', '--name'].flatMap(
-    (o) => (argv.includes(o) ? [o, value(o)!] : []),
-  );
-  const verb = group.at(-1);
-  const withVerb = (other: string) => [...group.slice(0, -1), other, ...identity];
-  switch (verb) {
-    case 'update':
-    case 'delete':
-      return [{ argv, precondition: withVerb('show') }];
-    case 'create':
-      return [{ argv, undo: withVerb('delete') }];
-    case 'start':
-      return [{ argv, undo: withVerb('deallocate') }];
-    default:
-      return [{ argv }];
-  }
+/** One command of ours, or nothing: chains, pipes and prose are not proposed. */
+function wordsOf(action: string): readonly (readonly string[])[] {
+  const pipeline = action.startsWith('az ') ? classify(action).pipeline : null;
+  return pipeline?.length === 1 ? pipeline : [];
+}
+
+function lookThrough(shell: Shell): Look {
+  return async (argv) => {
+    const command = quoteArgv(argv);
+    const reasoning = 'Read the present state, so that the proposed change can be checked and taken back.';
+    const { status, exit_code, output, stderr, output_metadata, denial_reason } = await shell.execute({
+      command,
+      reasoning,
+    });
+    if (status !== 'completed') return { problem: denial_reason || `${command} was ${status}` };
+    if (exit_code !== 0) return { problem: `${command} ended with exit code ${exit_code}: ${stderr.trim()}` };
+    if (output_metadata.truncation_applied) return { problem: `${command} answers too much to be compared` };
+    return { value: readPrinted(output) };
+  };
 }

@@ -1,25 +1,36 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { canonicalJson, type Json } from '../core/index.ts';
 import type { Artifact } from './artifacts.ts';
-import type { CommandRunner } from './deps.ts';
 import type { ResolvedEngine } from './workflow.ts';
 
-/**
- * The plan of a `command` step, and its take-off through the shell.
- *
- * CP1 Only argv that the plan holds are run: commands, their preconditions, their undo, the check.
- * CP2 A precondition or a command that fails stops the rest; what was done is undone in reverse, as far as
- *     the plan says how. So does a check that still fails afterwards.
- */
+/** The plan of a `command` step: what will be run, what must be so before, how to go back, what must be so after. */
+const json = z.json() as z.ZodType<Json>;
 const argv = z.array(z.string().min(1).max(10_000)).min(1).max(1000);
+
+/** A command that only looks. It holds when it ends with 0 and, where `equals` is given, prints exactly that. */
+const reading = z.union([argv, z.strictObject({ argv, equals: json.optional() })]);
+const check = z.union([
+  argv,
+  z.strictObject({
+    argv,
+    equals: json.optional(),
+    /** The fault must still be there: a check that passes beforehand stops the take-off. */
+    must_fail_first: z.boolean().optional(),
+  }),
+]);
+
 export const commandPlan = z.strictObject({
   commands: z
-    .array(z.strictObject({ argv, undo: argv.optional(), precondition: argv.optional() }))
+    .array(z.strictObject({ argv, undo: argv.optional(), precondition: reading.optional() }))
     .min(1)
     .max(100),
-  check: argv.optional(),
+  check: check.optional(),
+  checks: z.array(check).max(100).optional(),
 });
 export type CommandPlan = z.infer<typeof commandPlan>;
+export type Reading = z.infer<typeof reading>;
+type Check = z.infer<typeof check>;
 
 export const COMMAND_ARTIFACT = 'commands';
 
@@ -31,6 +42,41 @@ export function readCommandPlan(artifacts: readonly Artifact[]): CommandPlan | s
   } catch {
     return `the artifact ${COMMAND_ARTIFACT} is not a list of commands`;
   }
+}
+
+export function checksOf(plan: CommandPlan): readonly Check[] {
+  return [...(plan.check === undefined ? [] : [plan.check]), ...(plan.checks ?? [])];
+}
+
+export function wordsOf(reading: Reading | Check): readonly string[] {
+  return Array.isArray(reading) ? reading : reading.argv;
+}
+
+export function mustFailFirst(given: Check): boolean {
+  return !Array.isArray(given) && given.must_fail_first === true;
+}
+
+/** Why what was printed is not what the reading wants, or null. Output that is JSON is compared as JSON. */
+export function unlike(reading: Reading | Check, stdout: string): string | null {
+  if (Array.isArray(reading) || reading.equals === undefined) return null;
+  const printed = readPrinted(stdout);
+  if (canonicalJson(printed) === canonicalJson(reading.equals)) return null;
+  return `answers ${brief(printed)} where ${brief(reading.equals)} is expected`;
+}
+
+/** What a command printed: a JSON document, or a text. */
+export function readPrinted(stdout: string): Json {
+  const text = stdout.trim();
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return text;
+  }
+}
+
+function brief(value: Json): string {
+  const text = JSON.stringify(value);
+  return text.length > 300 ? `${text.slice(0, 300)}…` : text;
 }
 
 /** Every argv a take-off may run, for the judges; none for other engines. A plan that cannot be read denies. */
@@ -45,66 +91,8 @@ export function commandsOf(
     ...plan.commands.flatMap((c) => [
       c.argv,
       ...(c.undo ? [c.undo] : []),
-      ...(c.precondition ? [c.precondition] : []),
+      ...(c.precondition ? [wordsOf(c.precondition)] : []),
     ]),
-    ...(plan.check ? [plan.check] : []),
+    ...checksOf(plan).map(wordsOf),
   ];
-}
-
-export interface CommandsDone {
-  readonly ok: boolean;
-  readonly reason: string;
-  readonly ran: readonly {
-    readonly argv: readonly string[];
-    readonly exit_code: number | null;
-    readonly what: string;
-  }[];
-}
-
-export async function runCommands(
-  plan: CommandPlan,
-  runner: CommandRunner,
-  why: { readonly reasoning: string; readonly approver: string },
-): Promise<CommandsDone> {
-  const ran: CommandsDone['ran'][number][] = [];
-  const run = async (words: readonly string[], what: string) => {
-    const { exitCode, error } = await runner.run(words, { ...why, reasoning: `${why.reasoning}: ${what}` });
-    ran.push({ argv: words, exit_code: exitCode, what });
-    return error === null && exitCode === 0
-      ? null
-      : `${what} ${JSON.stringify(words.join(' '))} ${error ?? `ended with exit code ${exitCode}`}`;
-  };
-  const done: CommandPlan['commands'] = [];
-  const undo = async (reason: string): Promise<CommandsDone> => {
-    const failed: string[] = [];
-    for (const command of done.reverse()) {
-      if (command.undo === undefined) failed.push(`${command.argv.join(' ')} has no undo`);
-      else {
-        const problem = await run(command.undo, 'undo');
-        if (problem !== null) failed.push(problem);
-      }
-    }
-    const end =
-      done.length === 0
-        ? 'nothing had been done'
-        : failed.length === 0
-          ? 'what was done has been undone'
-          : `not undone: ${failed.join('; ')}`;
-    return { ok: false, reason: `${reason}; ${end}`, ran };
-  };
-  for (const command of plan.commands) {
-    const unmet = command.precondition === undefined ? null : await run(command.precondition, 'precondition');
-    if (unmet !== null) return undo(unmet);
-    // Counted as done before it runs: a command that fails may have done half.
-    done.push(command);
-    const problem = await run(command.argv, 'command');
-    if (problem !== null) return undo(problem);
-  }
-  const unfixed = plan.check === undefined ? null : await run(plan.check, 'check');
-  if (unfixed !== null) return undo(unfixed);
-  return {
-    ok: true,
-    reason: `${plan.commands.length} commands done${plan.check ? ', the check passes' : ''}`,
-    ran,
-  };
 }

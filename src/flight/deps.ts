@@ -8,7 +8,12 @@ export interface CommandRunner {
   run(
     argv: readonly string[],
     why: { readonly reasoning: string; readonly approver: string },
-  ): Promise<{ readonly exitCode: number | null; readonly output: string; readonly error: string | null }>;
+  ): Promise<{
+    readonly exitCode: number | null;
+    /** What it printed on standard output, redacted. */
+    readonly output: string;
+    readonly error: string | null;
+  }>;
 }
 
 /** What a flight needs of the outside. */

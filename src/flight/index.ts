@@ -1,8 +1,9 @@
 /** Flights: engines, artifacts, plan-token, preflight, approval, take-off, recovery. */
 export { BUILTIN_ENGINES } from './builtin.ts';
+export { readPrinted } from './command-plan.ts';
 export type { CommandRunner, FlightDeps } from './deps.ts';
 export { answerOf, type FlightAnswer, type FlightStatus, resumeFlight, runFlight } from './flight.ts';
-export { type ProposedFlight, proposeFlight } from './propose.ts';
+export { type Look, type PlannedRemedies, planRemedies, proposeFlight } from './propose.ts';
 export { flightStatus, type ListedFlight, listFlights, type Settlement, settleFlight } from './settle.ts';
 export { flightPaths, loadFlight } from './store.ts';
 export { findFlightEvents, findFlightWals, verifyFlightEvents, verifyFlightWal } from './verify.ts';

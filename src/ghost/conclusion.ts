@@ -45,6 +45,24 @@ const cause = z.object({
   evidence: z.array(z.string().max(200)).max(50).catch([]),
 });
 
+/** A command that shows the fault now, and what it prints (a text or JSON) once the fault is gone. */
+const failedCheck = z.object({ command: z.string().min(1).max(2000), expected: text(1000) });
+
+/** Those of a list that are what they should be. */
+function wellFormed<T extends z.ZodType>(schema: T) {
+  return z
+    .array(z.unknown())
+    .max(50)
+    .catch([])
+    .default([])
+    .transform((all) =>
+      all.flatMap((one) => {
+        const parsed = schema.safeParse(one);
+        return parsed.success ? [parsed.data] : [];
+      }),
+    );
+}
+
 export const conclusionSchema = z.object({
   confidence: z.enum(['high', 'medium', 'low']).catch('low'),
   root_cause_summary: text(6000),
@@ -53,17 +71,8 @@ export const conclusionSchema = z.object({
   unverifiable_hypotheses: ids.default([]),
   contradicted_hypotheses: ids.default([]),
   recommended_actions: z.array(text(1000)).max(50).catch([]).default([]),
-  causes: z
-    .array(z.unknown())
-    .max(50)
-    .catch([])
-    .default([])
-    .transform((all) =>
-      all.flatMap((c) => {
-        const parsed = cause.safeParse(c);
-        return parsed.success ? [parsed.data] : [];
-      }),
-    ),
+  causes: wellFormed(cause),
+  failed_checks: wellFormed(failedCheck),
   observations: z.array(text(1000)).max(50).catch([]).default([]),
 });
 

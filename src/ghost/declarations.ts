@@ -121,6 +121,19 @@ export const DECLARATIONS: readonly ToolDeclaration[] = [
             required: ['kind', 'resource', 'evidence'],
           },
         },
+        failed_checks: {
+          type: 'array',
+          description:
+            'Commands that show the fault now and would show that it is gone, e.g. az network watcher test-connectivity … --query connectionStatus --output tsv with expected Reachable.',
+          items: {
+            type: 'object',
+            properties: {
+              command: text('The complete command.'),
+              expected: text('Exactly what it prints once the fault is gone.'),
+            },
+            required: ['command', 'expected'],
+          },
+        },
         observations: list('Remarks that are not causes.'),
       },
       required: ['confidence', 'root_cause_summary'],

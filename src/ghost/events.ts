@@ -60,6 +60,23 @@ export type GhostEvent =
         readonly detail: string | null;
         readonly verdict: string;
       }[];
+    }
+  | {
+      readonly type: 'proposal';
+      readonly commands: readonly { readonly command: string; readonly undo: string }[];
+      readonly checks: readonly string[];
+      /** Recommended commands that are left out, and why. */
+      readonly refused: readonly { readonly command: string; readonly why: string }[];
+      readonly flight: {
+        readonly flight_id: string;
+        readonly state: string;
+        readonly workflow: string;
+        readonly role: string;
+        readonly pending_approvals: readonly string[];
+        readonly error: string | null;
+        readonly how_to_go_on: readonly string[];
+      } | null;
+      readonly nothing_because: string | null;
     };
 
 export type Watch = (event: GhostEvent) => void;

@@ -94,8 +94,33 @@ export function terminalWatch(options: TerminalOptions): Watch {
           );
         rule();
         return;
+      case 'proposal':
+        proposal(event);
+        return;
     }
   };
+
+  function proposal(event: Extract<GhostEvent, { type: 'proposal' }>): void {
+    for (const { command, why } of event.refused)
+      wrapped(`${command}: ${why}`, { label: 'Not proposed:', colour: paint.yellow });
+    if (event.flight === null) {
+      wrapped(`Nothing is proposed: ${event.nothing_because}.`);
+      return;
+    }
+    const { flight_id, state, role, error, how_to_go_on } = event.flight;
+    say(paint.bold(`PROPOSED FLIGHT ${flight_id} (${state})`));
+    for (const { command, undo } of event.commands) {
+      wrapped(command, { indent: '  ', label: 'do:   ', colour: paint.cyan });
+      wrapped(undo, { indent: '  ', label: 'undo: ', colour: paint.dim });
+    }
+    for (const check of event.checks) wrapped(check, { indent: '  ', label: 'check:', colour: paint.green });
+    if (error !== null) {
+      wrapped(error, { label: '[ERROR]', colour: paint.red });
+      return;
+    }
+    say(`Waits for a ${visible(role)}. Nothing has been changed. Then:`);
+    for (const line of how_to_go_on) say(`  ${visible(line)}`);
+  }
 
   function commandLine(event: Extract<GhostEvent, { type: 'command' }>): void {
     const { text, label, colour } = shellLine(event);

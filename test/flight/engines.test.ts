@@ -156,10 +156,10 @@ describe('the engine command', () => {
   });
 
   it('a proposal is a workflow that waits for its role', async () => {
-    const { workflow } = proposeFlight({
+    const workflow = proposeFlight({
       id: 'fix-route',
       commands: [{ argv: ['do', 'it'], undo: ['undo', 'it'] }],
-      check: ['check'],
+      checks: [['check']],
       role: 'network-lead',
       reason: 'the route is gone',
     });

@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { CODES, EXIT, systemIds, visible, WritError } from '../../core/index.ts';
+import { CODES, EXIT, visible, WritError } from '../../core/index.ts';
 import type { FlightAnswer, FlightDeps } from '../../flight/index.ts';
 import type { Cli, DefineCommand } from '../cli.ts';
-import { durationMs } from '../config.ts';
 import { type FolderFlags, folderOptions, folders } from '../folders.ts';
 import { osUser } from '../os-user.ts';
 
@@ -79,47 +78,11 @@ async function look(
   flags: Flags,
   work: (room: Room, deps: FlightDeps) => Promise<void>,
 ): Promise<void> {
-  const [room, { openWorkspace }, { openStateApprovals }, { flightCommands }] = await Promise.all([
-    import('../../flight/index.ts'),
+  const [{ openWorkspace }, { withFlights }] = await Promise.all([
     import('../workspace.ts'),
-    import('../../authority/index.ts'),
-    import('../flight-commands.ts'),
+    import('../flights.ts'),
   ]);
-  const workspace = openWorkspace(cli, flags);
-  const { users, approvals, default_decision, aggregation } = workspace.config;
-  const queue = openStateApprovals({
-    stateDir: workspace.state,
-    clock: workspace.clock,
-    ids: systemIds,
-    ...(users === undefined
-      ? {}
-      : { users: Object.fromEntries(Object.entries(users).map(([name, { roles }]) => [name, roles])) }),
-    allowSelfApproval: approvals?.allow_self_approval === true,
-  });
-  const commands = flightCommands(workspace);
-  const stop = new AbortController();
-  const interrupted = () => stop.abort();
-  process.once('SIGINT', interrupted);
-  try {
-    await work(room, {
-      ledger: workspace.ledger,
-      clock: workspace.clock,
-      ids: systemIds,
-      queue,
-      requester: osUser(),
-      env: cli.env,
-      hidden: [workspace.audit],
-      commands,
-      signal: stop.signal,
-      ...(default_decision === undefined ? {} : { defaultVerdict: default_decision }),
-      ...(aggregation === undefined ? {} : { aggregation }),
-      ...(approvals?.expires === undefined ? {} : { approvalLifeMs: durationMs(approvals.expires) }),
-    });
-  } finally {
-    process.removeListener('SIGINT', interrupted);
-    await commands.close();
-    await queue.close();
-  }
+  await withFlights(cli, openWorkspace(cli, flags), work);
 }
 
 function tell(cli: Cli, flags: Flags, { status, exit }: FlightAnswer): void {

@@ -14,6 +14,7 @@ export interface InvestigateFlags extends FolderFlags {
   readonly html?: boolean;
   readonly memory?: boolean;
   readonly propose?: boolean;
+  readonly role?: string;
   readonly azureScan?: boolean;
   readonly storageAccount?: string;
   readonly resourceGroup?: string;
@@ -23,6 +24,7 @@ const HELP = `
 Examples:
   writ investigate --lab redis-behind-dead-nva
   writ investigate "VMs in prod-subnet cannot reach the Redis cache on port 6379"
+  writ investigate --lab redis-behind-dead-nva --propose
   writ investigate --resume ghost_20260115_143022
 
 Brains: playbook (embedded, no key, no network), gemini (GEMINI_API_KEY), openai (OPENAI_API_KEY, or any compatible
@@ -40,7 +42,8 @@ export const define: DefineCommand = (command, cli) => {
     .option('--speed <n>', 'how fast time runs in the lab', '60')
     .option('--yes', 'approve everything (lab only)')
     .option('--html', 'also write the report as one HTML file')
-    .option('--propose', 'turn the recommended commands into a flight for approval')
+    .option('--propose', 'turn the recommended commands into a flight for approval (exit 4 while it waits)')
+    .option('--role <role>', 'who has to approve what is proposed (default network-lead)')
     .option('--no-memory', 'do not look at earlier investigations')
     .option('--no-azure-scan', 'do not search Azure for captures left behind')
     .option('--storage-account <name>', 'where captures are stored')

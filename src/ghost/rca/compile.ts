@@ -37,6 +37,8 @@ export interface Rca {
   }[];
   readonly advisories: readonly string[];
   readonly recommended_actions: readonly string[];
+  /** What fails now, and what it prints once it does not. */
+  readonly failed_checks: readonly { readonly command: string; readonly expected: string }[];
   readonly integrity: { readonly heads: RcaInput['integrity']; readonly warnings: readonly string[] };
 }
 
@@ -74,6 +76,7 @@ export function compileRca(input: RcaInput): Rca {
     })),
     advisories: [...localAgainstCloud(input, rows), ...unreadReports(input)],
     recommended_actions: conclusion?.recommended_actions ?? [],
+    failed_checks: conclusion?.failed_checks ?? [],
     integrity: { heads: input.integrity, warnings: [...session.integrity_warnings, ...input.trailProblems] },
   };
 }

@@ -1,0 +1,57 @@
+import { systemIds } from '../core/index.ts';
+import type { FlightDeps } from '../flight/index.ts';
+import type { Cli } from './cli.ts';
+import { durationMs } from './config.ts';
+import { osUser } from './os-user.ts';
+import type { ShellWish, Workspace } from './workspace.ts';
+
+type Room = typeof import('../flight/index.ts');
+
+/** The room of flights with all it needs, for as long as `work` takes. */
+export async function withFlights<T>(
+  cli: Cli,
+  workspace: Workspace,
+  work: (room: Room, deps: FlightDeps) => Promise<T>,
+  /** Where the commands of a flight are found, when it is not the system's. */
+  place: Pick<ShellWish, 'programPath' | 'env'> = {},
+): Promise<T> {
+  const [room, { openStateApprovals }, { flightCommands }] = await Promise.all([
+    import('../flight/index.ts'),
+    import('../authority/index.ts'),
+    import('./flight-commands.ts'),
+  ]);
+  const { users, approvals, default_decision, aggregation } = workspace.config;
+  const queue = openStateApprovals({
+    stateDir: workspace.state,
+    clock: workspace.clock,
+    ids: systemIds,
+    ...(users === undefined
+      ? {}
+      : { users: Object.fromEntries(Object.entries(users).map(([name, { roles }]) => [name, roles])) }),
+    allowSelfApproval: approvals?.allow_self_approval === true,
+  });
+  const commands = flightCommands(workspace, place);
+  const stop = new AbortController();
+  const interrupted = () => stop.abort();
+  process.once('SIGINT', interrupted);
+  try {
+    return await work(room, {
+      ledger: workspace.ledger,
+      clock: workspace.clock,
+      ids: systemIds,
+      queue,
+      requester: osUser(),
+      env: cli.env,
+      hidden: [workspace.audit],
+      commands,
+      signal: stop.signal,
+      ...(default_decision === undefined ? {} : { defaultVerdict: default_decision }),
+      ...(aggregation === undefined ? {} : { aggregation }),
+      ...(approvals?.expires === undefined ? {} : { approvalLifeMs: durationMs(approvals.expires) }),
+    });
+  } finally {
+    process.removeListener('SIGINT', interrupted);
+    await commands.close();
+    await queue.close();
+  }
+}
