@@ -27,6 +27,8 @@ import { openLabWorkspace } from './lab-workspace.ts';
 import { personAt } from './person.ts';
 import { openWorkspace, type Workspace } from './workspace.ts';
 
+const NO_SYMPTOM = 'there is nothing to investigate: give the symptom as an argument';
+
 /** `writ investigate`: puts the rooms together, runs one investigation, answers the exit code. */
 export async function runInvestigation(
   cli: Cli,
@@ -56,11 +58,13 @@ async function inSession(
   const workspace = openWorkspace(cli, flags, lab?.clock ?? systemClock);
   const watch = watcher(cli, flags);
   const person = flags.json ? personAt({ ...cli, interactive: false }, signal) : personAt(cli, signal);
+  const asked = symptom || lab?.symptom || '';
+  // Nothing to look into and nobody to ask: said before anything is opened or searched.
+  if (asked === '' && flags.resume === undefined && !person.present) return refuse(cli, NO_SYMPTOM);
   if (flags.resume !== undefined && !isSessionId(flags.resume))
     return refuse(cli, `${flags.resume} is not a session id`);
   const choice = await chooseSession(workspace.audit, flags.resume, person, watch);
   if (choice.kind === 'abort') return refuse(cli, choice.reason, EXIT.failed);
-  const asked = symptom || lab?.symptom || '';
   const chosen = await chooseBrain(
     cli,
     workspace,
@@ -114,7 +118,7 @@ async function inSession(
           place,
         });
       case 'no_symptom':
-        return refuse(cli, 'there is nothing to investigate: give the symptom as an argument');
+        return refuse(cli, NO_SYMPTOM);
       case 'brain_failed':
         return EXIT.failed;
       case 'interrupted':
