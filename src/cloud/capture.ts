@@ -1,42 +1,41 @@
 import { join } from 'node:path';
 import { runCleanup } from './cleanup.ts';
-import { cleanupPlan, commands } from './commands.ts';
+import { commands } from './commands.ts';
 import { because, type CloudContext, send } from './context.ts';
-import { type Detection, detectTarget, vmFacts } from './detect.ts';
-import { newTaskId } from './names.ts';
+import { vmFacts } from './detect.ts';
+import { newTaskId, type TargetName } from './names.ts';
+import { cleanupPlan } from './plan.ts';
 import { checkStorage } from './storage.ts';
-import type { CaptureParameters, Task } from './types.ts';
+import { type CaptureParameters, TASK_VERSION, type Task, type VmPlace } from './types.ts';
 
 /** One end of a capture that is about to start. */
 export interface CaptureOrder {
+  /** As the caller wrote it. */
   readonly target: string;
+  readonly machine: TargetName;
   readonly parameters: CaptureParameters;
   readonly investigationContext: string;
-}
-
-export type VmDetection = Extract<Detection, { kind: 'vm' }>;
-
-export async function detect(context: CloudContext, order: CaptureOrder): Promise<Detection> {
-  return detectTarget(context, order.target, order.parameters.resource_group);
 }
 
 /** A task in state CREATED: known to the registry before anything is asked of Azure on its behalf. */
 export async function createTask(
   context: CloudContext,
   order: CaptureOrder,
-  vm: VmDetection,
+  vm: VmPlace,
   pair?: Pick<Task, 'pair_role' | 'paired_task_id'>,
 ): Promise<Task> {
   const now = context.clock.now().toISOString();
-  const taskId = newTaskId(vm.name, context.clock, (id) => context.registry.get(id) !== undefined);
-  return context.registry.save({
-    task_id: taskId,
+  return context.registry.add((taken) => ({
+    version: TASK_VERSION,
+    revision: 0,
+    task_id: newTaskId(vm.name, context.clock, taken),
     session_id: context.sessionId,
     intent: 'capture_traffic',
     target: order.target,
     vm_name: vm.name,
+    subscription: vm.subscription,
     state: 'CREATED',
-    parameters: { ...order.parameters, resource_group: vm.group },
+    parameters: order.parameters,
     investigation_context: order.investigationContext,
     azure_operation_id: null,
     location: null,
@@ -55,45 +54,35 @@ export async function createTask(
     error_detail: null,
     warnings: [],
     timestamps: { created: now, updated: now, last_polled: null, ended: null },
-  });
+  }));
+}
+
+/** Where a task's capture is downloaded to. Named after the task, so that no two share a file. */
+export function captureFile(context: CloudContext, taskId: string): string {
+  return join(context.captureDir, `${taskId}.pcap`);
 }
 
 /** CREATED → WAITING, or an ending. The undo is on disk before the create command is sent. */
-export async function startCapture(context: CloudContext, created: Task, vm: VmDetection): Promise<Task> {
+export async function startCapture(context: CloudContext, created: Task, vm: VmPlace): Promise<Task> {
   const { registry } = context;
   const detecting = await registry.move(created, 'DETECTING');
-  const facts = await vmFacts(context, vm.group, vm.name, created.parameters.location);
+  const facts = await vmFacts(context, vm, created.parameters.location);
   if (!facts.ok) return fail(context, detecting, 'detection_failed', facts.detail);
   const storage = await checkStorage(context, created.parameters, vm);
   if (!storage.ok) return fail(context, detecting, 'storage_inaccessible', storage.detail);
 
   const { parameters, task_id: name } = detecting;
-  const blob = { account: storage.account, container: parameters.storage_container, name: `${name}.cap` };
-  const file = join(context.captureDir, `${name}.pcap`);
-  const approved = await registry.move(detecting, 'APPROVED', {
-    location: facts.location,
-    blob,
-    cleanup_plan: cleanupPlan({
-      location: facts.location,
-      name,
-      blob,
-      auth: parameters.storage_auth_mode,
-      file,
-    }),
+  const blob = { ...storage.place, name: `${name}.cap` };
+  const located = { ...detecting, location: facts.location, blob };
+  const approved = await registry.move(located, 'APPROVED', {
+    cleanup_plan: cleanupPlan(located, captureFile(context, name)),
     cleanup_status: 'pending',
     warnings: [...facts.warnings, ...storage.warnings],
   });
-  const create = commands.createCapture({
-    group: vm.group,
-    vm: vm.name,
-    name,
-    account: storage.accountArgument,
-    path: `${storage.endpoint}${blob.container}/${blob.name}`,
-    seconds: parameters.duration_seconds,
-  });
+  const path = `${storage.endpoint}${blob.container}/${blob.name}`;
   const outcome = await send(
     context,
-    create,
+    commands.createCapture(vm, name, storage.accountArgument, path, parameters.duration_seconds),
     because(`Start a ${parameters.duration_seconds} s packet capture on ${vm.name}.`, approved),
   );
   switch (outcome.kind) {
@@ -103,11 +92,17 @@ export async function startCapture(context: CloudContext, created: Task, vm: VmD
     case 'failed':
       return runCleanup(context, await fail(context, approved, 'provisioning_failed', outcome.detail));
     case 'ok': {
-      const provisioning = await registry.move(approved, 'PROVISIONING', { azure_operation_id: name });
+      const provisioning = await registry.move(approved, 'PROVISIONING', {
+        azure_operation_id: name,
+        warnings: [...approved.warnings, ...(outcome.modified ? [MODIFIED] : [])],
+      });
       return registry.move(provisioning, 'WAITING');
     }
   }
 }
+
+const MODIFIED =
+  'the create command was changed at the gate: what it created under another name is not in the cleanup plan';
 
 export function fail(context: CloudContext, task: Task, error: string, detail: string): Promise<Task> {
   // Before the plan exists nothing can have been created.

@@ -9,6 +9,8 @@ export interface CloudContext {
   readonly registry: Registry;
   readonly clock: Clock;
   readonly sessionId: string;
+  /** Folder of the registries. */
+  readonly taskDir: string;
   readonly captureDir: string;
   readonly limits: Limits;
   readonly progress: (line: string) => void;
@@ -24,9 +26,10 @@ export interface Limits {
 
 /** How a command ended, in the words the orchestrator decides by. */
 export type CommandOutcome =
-  | { readonly kind: 'ok'; readonly output: string }
+  /** `modified`: the person at the gate ran something else than was asked for. */
+  | { readonly kind: 'ok'; readonly output: string; readonly modified: boolean }
   | { readonly kind: 'denied'; readonly reason: string }
-  | { readonly kind: 'failed'; readonly detail: string };
+  | { readonly kind: 'failed'; readonly detail: string; readonly absent: boolean };
 
 export async function send(
   context: CloudContext,
@@ -41,16 +44,39 @@ function outcomeOf(response: ShellResponse): CommandOutcome {
     return { kind: 'denied', reason: response.denial_reason || 'denied by the engineer' };
   }
   if (response.status === 'completed' && response.exit_code === 0)
-    return { kind: 'ok', output: response.output.trim() };
+    return {
+      kind: 'ok',
+      output: response.output.trim(),
+      modified: response.action === 'user_modified',
+    };
   const why =
     response.error ?? (response.exit_code === 127 ? 'program not found' : `exit code ${response.exit_code}`);
-  const said = (response.stderr || response.output).trim().slice(0, 500);
-  return { kind: 'failed', detail: said === '' ? why : `${why}: ${said}` };
+  const said = (response.stderr || response.output).trim().slice(0, 500).toWellFormed();
+  return {
+    kind: 'failed',
+    detail: said === '' ? why : `${why}: ${said}`,
+    absent: response.status === 'completed' && saysAbsent(said),
+  };
 }
 
-/** Azure saying that there is nothing to delete is as good as having deleted it. */
-export function saysNotFound(detail: string): boolean {
-  return /not ?found|does ?n[o']t exist|no such file/i.test(detail);
+/**
+ * Azure, or `rm`, saying that the very thing is not there: as good as having deleted it. Only their own codes
+ * and sentences count. A subscription, a program or a host that was "not found" says nothing about it.
+ */
+const ABSENT = [
+  /^(?:ERROR: )?\((?:ResourceNotFound|NotFound|PacketCaptureNotFound)\)/m,
+  /ErrorCode:(?:BlobNotFound|ContainerNotFound)\b/,
+  /The specified (?:blob|container) does not exist/,
+  /^rm: .*: No such file or directory$/m,
+];
+
+function saysAbsent(said: string): boolean {
+  return ABSENT.some((sentence) => sentence.test(said));
+}
+
+/** Why a command did not answer, for the sentence that says so. */
+export function whyNot(outcome: Exclude<CommandOutcome, { kind: 'ok' }>): string {
+  return outcome.kind === 'denied' ? outcome.reason : outcome.detail;
 }
 
 /** One JSON object from a command's output, or nothing. */

@@ -1,11 +1,11 @@
-import { join } from 'node:path';
-import { analyzePair, analyzeSingle } from './analysis.ts';
+import { adoptComparison, analyzePair, analyzeSingle } from './analysis.ts';
 import { end, fail } from './capture.ts';
 import { runCleanup } from './cleanup.ts';
 import { commands } from './commands.ts';
-import { because, type CloudContext, saysNotFound, send } from './context.ts';
+import { because, type CloudContext, send, whyNot } from './context.ts';
+import { download } from './download.ts';
+import { capturePlace } from './plan.ts';
 import { isEnded } from './states.ts';
-import { blobIn } from './storage.ts';
 import type { Task } from './types.ts';
 
 /**
@@ -72,16 +72,20 @@ async function poll(context: CloudContext, task: Task): Promise<Task> {
   const { registry, limits, clock } = context;
   const outcome = await send(
     context,
-    commands.captureStatus(task.location ?? '', task.task_id),
+    commands.captureStatus(capturePlace(task)),
     because(`See whether the capture on ${task.vm_name} has finished.`, task),
   );
-  const status = outcome.kind === 'ok' ? outcome.output.toLowerCase() : 'unreadable';
+  const status = outcome.kind === 'ok' ? outcome.output : whyNot(outcome);
   const polled: Task = {
     ...task,
     poll_count: task.poll_count + 1,
+    warnings: [
+      ...task.warnings.filter((w) => !w.startsWith(UNREADABLE)),
+      ...(outcome.kind === 'ok' ? [] : [`${UNREADABLE}: ${status}`]),
+    ],
     timestamps: { ...task.timestamps, last_polled: clock.now().toISOString() },
   };
-  switch (status) {
+  switch (outcome.kind === 'ok' ? status.toLowerCase() : 'unreadable') {
     case 'stopped':
     case 'succeeded':
       return registry.move(polled, 'DOWNLOADING');
@@ -91,21 +95,18 @@ async function poll(context: CloudContext, task: Task): Promise<Task> {
         context,
         await fail(context, polled, 'capture_failed', `Azure reports the capture as ${status}`),
       );
-    default:
+    default: {
       if (polled.poll_count < limits.maxPolls) return registry.save(polled);
+      const detail = `Azure operation did not complete within polling window (${limits.maxPolls} polls, the last: ${status.slice(0, 200).toWellFormed() || 'no status'})`;
       return runCleanup(
         context,
-        await end(
-          context,
-          polled,
-          'TIMED_OUT',
-          'polling_timeout',
-          `Azure did not finish within ${limits.maxPolls} polls`,
-          'pending',
-        ),
+        await end(context, polled, 'TIMED_OUT', 'polling_timeout', detail, 'pending'),
       );
+    }
   }
 }
+
+const UNREADABLE = 'the status could not be read';
 
 /** The next step that needs no waiting. Answers the same object when there is none. */
 async function advance(context: CloudContext, task: Task): Promise<Task> {
@@ -144,13 +145,12 @@ async function advance(context: CloudContext, task: Task): Promise<Task> {
 async function afterInterruptedCreate(context: CloudContext, task: Task): Promise<Task> {
   const outcome = await send(
     context,
-    commands.captureStatus(task.location ?? '', task.task_id),
+    commands.captureStatus(capturePlace(task)),
     because('See whether an interrupted create took effect.', task),
   );
   if (outcome.kind === 'ok')
     return context.registry.move(task, 'PROVISIONING', { azure_operation_id: task.task_id });
-  const detail = outcome.kind === 'failed' ? outcome.detail : outcome.reason;
-  if (saysNotFound(detail))
+  if (outcome.kind === 'failed' && outcome.absent)
     return end(
       context,
       task,
@@ -159,73 +159,17 @@ async function afterInterruptedCreate(context: CloudContext, task: Task): Promis
       'interrupted before the capture was created',
       'skipped',
     );
-  return runCleanup(
-    context,
-    await fail(context, task, 'provisioning_unknown', `whether the capture exists is unknown: ${detail}`),
-  );
-}
-
-async function download(context: CloudContext, task: Task): Promise<Task> {
-  const { registry, clock, limits } = context;
-  const blob = (await realBlob(context, task)) ?? task.blob;
-  if (blob === null)
-    return fail(context, task, 'download_failed', 'the place of the capture file is unknown');
-  const file = join(context.captureDir, `${task.task_id}.pcap`);
-  const command = commands.downloadBlob(blob, file, task.parameters.storage_auth_mode);
-  const reasoning = because(`Download the finished capture of ${task.vm_name} for analysis.`, task);
-  // The blob's true place goes into the undo before the file exists.
-  const located = await registry.save({ ...task, blob, cleanup_plan: replan(task, blob) });
-  let outcome = await send(context, command, reasoning);
-  if (outcome.kind === 'failed') {
-    context.progress(
-      `${task.task_id}: download failed, trying once more in ${limits.downloadRetrySeconds} s`,
-    );
-    await clock.sleep(limits.downloadRetrySeconds * 1000);
-    outcome = await send(context, command, reasoning);
-  }
-  switch (outcome.kind) {
-    case 'ok':
-      return registry.save({ ...located, downloaded: true, local_pcap_path: file });
-    case 'denied':
-      return runCleanup(
-        context,
-        await end(context, located, 'CANCELLED', 'denied', outcome.reason, 'pending'),
-      );
-    case 'failed':
-      return runCleanup(
-        context,
-        await fail(context, { ...located, downloaded: true }, 'download_failed', outcome.detail),
-      );
-  }
-}
-
-/** Azure may have put the file elsewhere than asked: the capture itself says where. */
-async function realBlob(context: CloudContext, task: Task): Promise<Task['blob'] | undefined> {
-  const outcome = await send(
-    context,
-    commands.capturePath(task.location ?? '', task.task_id),
-    because('Read where Azure stored the capture file.', task),
-  );
-  if (outcome.kind !== 'ok' || task.blob === null) return undefined;
-  return blobIn(outcome.output, task.blob.account);
-}
-
-function replan(task: Task, blob: NonNullable<Task['blob']>): Task['cleanup_plan'] {
-  return task.cleanup_plan.map((step) =>
-    step.kind === 'blob' && !step.executed
-      ? {
-          ...step,
-          resource: `blob ${blob.container}/${blob.name} in ${blob.account}`,
-          command: commands.deleteBlob(blob, task.parameters.storage_auth_mode),
-        }
-      : step,
-  );
+  // Not known to exist and not known to be absent: the undo is tried, and what it cannot do is said.
+  const detail = `whether the capture exists is unknown: ${whyNot(outcome)}`;
+  return runCleanup(context, await fail(context, task, 'provisioning_unknown', detail));
 }
 
 /** Alone, or with the partner's file beside it; a partner that died leaves a single-end analysis. */
 async function afterDownload(context: CloudContext, task: Task): Promise<Task> {
   if (task.paired_task_id === null) return analyzeSingle(context, task);
   const partner = partnerOf(context, task);
+  // The comparison was made and only this end's record of it is missing.
+  if (partner?.mode === 'dual_end') return adoptComparison(context, task, partner);
   if (partner === undefined || isEnded(partner.state))
     return analyzeSingle(context, task, 'single_end_fallback');
   if (partner.downloaded) return analyzePair(context, task, partner);

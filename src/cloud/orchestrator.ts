@@ -1,12 +1,12 @@
-import { messageOf } from '../core/index.ts';
-import { type CaptureOrder, createTask, detect, end, startCapture, type VmDetection } from './capture.ts';
+import { isJsonObject, messageOf, WritError } from '../core/index.ts';
+import { type CaptureOrder, createTask, end, startCapture } from './capture.ts';
 import { runCleanup } from './cleanup.ts';
 import type { CloudContext } from './context.ts';
-import { drive } from './drive.ts';
+import { detectTarget } from './detect.ts';
+import { drive, partnerOf } from './drive.ts';
 import { ensureFolder } from './files.ts';
-import { liveSessions } from './live-sessions.ts';
 import { cleanContext } from './names.ts';
-import { type OrphanScan, scanForOrphans } from './orphans.ts';
+import { type OutsideScan, orphansNow, scanOutside } from './orphans.ts';
 import { openRegistry } from './registry.ts';
 import { refuse, reply } from './replies.ts';
 import { readCaptureRequest } from './requests.ts';
@@ -19,6 +19,7 @@ import {
   type Orchestrator,
   type OrchestratorOptions,
   type Task,
+  type VmPlace,
 } from './types.ts';
 
 /**
@@ -36,6 +37,7 @@ export async function createOrchestrator(options: OrchestratorOptions): Promise<
     registry,
     clock: options.clock,
     sessionId: options.sessionId,
+    taskDir: options.taskDir,
     captureDir: options.captureDir,
     progress: options.onProgress ?? (() => undefined),
     limits: {
@@ -47,12 +49,9 @@ export async function createOrchestrator(options: OrchestratorOptions): Promise<
     },
   };
   // Once, at the start: what this session makes itself is no orphan.
-  const scan = await scanForOrphans(context, {
-    sessionId: options.sessionId,
-    captureDir: options.captureDir,
+  const scan = await scanOutside(context, {
     localMaxAgeDays: options.localMaxAgeDays ?? 7,
     scanAzure: options.scanAzure ?? true,
-    liveSessions: liveSessions(options.taskDir),
   });
 
   let queue: Promise<unknown> = Promise.resolve();
@@ -71,16 +70,18 @@ async function safely(work: () => Promise<OrchestrateResponse>): Promise<Orchest
     return await work();
   } catch (error) {
     // A registry that cannot be written stops the task where it stands; nothing is created untracked.
-    return refuse('registry_failure', `the task could not be recorded or continued: ${messageOf(error)}`);
+    return error instanceof WritError
+      ? refuse('registry_failure', `the task could not be recorded or continued: ${error.message}`)
+      : refuse('internal_error', `the task could not be continued: ${messageOf(error)}`);
   }
 }
 
 async function dispatch(
   context: CloudContext,
-  scan: OrphanScan,
+  scan: OutsideScan,
   request: OrchestrateRequest,
 ): Promise<OrchestrateResponse> {
-  if (typeof request.intent !== 'string' || request.intent === '')
+  if (!isJsonObject(request) || typeof request.intent !== 'string' || request.intent === '')
     return refuse('missing_parameter', 'a request needs an intent');
   if (!INTENTS.includes(request.intent as Intent))
     return refuse('unknown_intent', `unknown intent; known are ${INTENTS.join(', ')}`);
@@ -101,12 +102,39 @@ async function dispatch(
           'unknown_task',
           `no task ${cleanContext(request.task_id).slice(0, 100)}; list_tasks shows what there is`,
         );
-      if (intent === 'check_task') return checkTask(context, task);
-      return intent === 'cancel_task'
-        ? cancelTask(context, task, request.reason)
-        : cleanupTask(context, task);
+      const ended = isEnded(task.state) && (intent !== 'cleanup_task' || isClean(task));
+      if (ended) return reply(context, task);
+      return withTask(context, task, (mine) => {
+        if (intent === 'check_task') return checkTask(context, mine);
+        return intent === 'cancel_task'
+          ? cancelTask(context, mine, request.reason)
+          : cleanupTask(context, mine);
+      });
     }
   }
+}
+
+/** Nothing of it is left, or there never was anything: asking again changes nothing. */
+function isClean(task: Task): boolean {
+  return task.state === 'DONE' || task.cleanup_status === 'skipped';
+}
+
+/** Acts on a task that no living session has in hand; a pair goes together. */
+async function withTask(
+  context: CloudContext,
+  task: Task,
+  act: (task: Task) => Promise<OrchestrateResponse>,
+): Promise<OrchestrateResponse> {
+  const taken = await context.registry.take(task.task_id);
+  const partner = partnerOf(context, task);
+  const other = partner && !isEnded(partner.state) ? await context.registry.take(partner.task_id) : taken;
+  for (const hand of [taken, other])
+    if ('heldBy' in hand)
+      return refuse(
+        'task_in_use',
+        `${task.task_id} is in the hands of session ${hand.heldBy}, which is running; wait until it ends`,
+      );
+  return 'task' in taken ? act(taken.task) : refuse('internal_error', 'the task was not taken');
 }
 
 async function captureTraffic(
@@ -115,9 +143,9 @@ async function captureTraffic(
 ): Promise<OrchestrateResponse> {
   const read = readCaptureRequest(request);
   if (!read.ok) return read.reply;
-  const found: { order: CaptureOrder; vm: VmDetection }[] = [];
+  const found: { order: CaptureOrder; vm: VmPlace }[] = [];
   for (const order of read.orders) {
-    const detection = await detect(context, order);
+    const detection = await detectTarget(context, order.machine, order.parameters.resource_group);
     switch (detection.kind) {
       case 'vm':
         found.push({ order, vm: detection });
@@ -150,8 +178,8 @@ async function captureTraffic(
 /** Two tasks that know each other before either of them starts. */
 async function captureBothEnds(
   context: CloudContext,
-  first: { order: CaptureOrder; vm: VmDetection },
-  second: { order: CaptureOrder; vm: VmDetection },
+  first: { order: CaptureOrder; vm: VmPlace },
+  second: { order: CaptureOrder; vm: VmPlace },
 ): Promise<OrchestrateResponse> {
   const a = await createTask(context, first.order, first.vm, { pair_role: 'source', paired_task_id: null });
   const b = await createTask(context, second.order, second.vm, {
@@ -166,13 +194,11 @@ async function captureBothEnds(
 }
 
 async function checkTask(context: CloudContext, task: Task): Promise<OrchestrateResponse> {
-  if (isEnded(task.state)) return reply(context, task);
   const burst = await drive(context, task);
   return reply(context, burst.task, burst);
 }
 
 async function cancelTask(context: CloudContext, task: Task, reason: unknown): Promise<OrchestrateResponse> {
-  if (isEnded(task.state)) return reply(context, task);
   const why =
     typeof reason === 'string' && reason.trim() !== '' ? cleanContext(reason) : 'cancelled on request';
   const nothingCreated = task.cleanup_plan.length === 0;
@@ -188,7 +214,6 @@ async function cancelTask(context: CloudContext, task: Task, reason: unknown): P
 }
 
 async function cleanupTask(context: CloudContext, task: Task): Promise<OrchestrateResponse> {
-  if (task.state === 'DONE') return reply(context, task);
   if (!isEnded(task.state)) {
     if (task.session_id === context.sessionId)
       return refuse('invalid_parameter', `${task.task_id} is still ${task.state}; cancel_task first`);
@@ -200,19 +225,24 @@ async function cleanupTask(context: CloudContext, task: Task): Promise<Orchestra
   }
   const cleaning = task.state === 'CLEANING_UP' ? task : await context.registry.move(task, 'CLEANING_UP');
   const cleaned = await runCleanup(context, cleaning);
-  const finished = cleaned.cleanup_status === 'completed' || cleaned.cleanup_plan.length === 0;
-  return reply(context, finished ? await context.registry.move(cleaned, 'DONE') : cleaned);
+  return reply(
+    context,
+    cleaned.cleanup_status === 'completed' ? await context.registry.move(cleaned, 'DONE') : cleaned,
+  );
 }
 
-function listTasks(context: CloudContext, scan: OrphanScan): OrchestrateResponse {
-  const tasks = [...context.registry.all()].sort((x, y) =>
-    x.timestamps.created.localeCompare(y.timestamps.created),
-  );
+async function listTasks(context: CloudContext, scan: OutsideScan): Promise<OrchestrateResponse> {
+  await context.registry.refresh();
+  const tasks = context.registry
+    .all()
+    .map((held) => held.task)
+    .sort((x, y) => x.timestamps.created.localeCompare(y.timestamps.created));
+  const { orphans, problems } = orphansNow(context, scan);
   return {
     status: 'task_completed',
-    message: `${tasks.length} task(s), ${scan.orphans.length} left behind by earlier sessions`,
+    message: `${tasks.length} task(s), ${orphans.length} left behind by earlier sessions`,
     tasks,
-    orphans: scan.orphans,
-    ...(scan.problems.length > 0 ? { scan_problems: scan.problems } : {}),
+    orphans,
+    ...(problems.length > 0 ? { scan_problems: problems } : {}),
   };
 }

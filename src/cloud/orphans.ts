@@ -1,60 +1,89 @@
 import { commands } from './commands.ts';
-import { type CloudContext, send } from './context.ts';
-import { filesOlderThan } from './files.ts';
+import { type CloudContext, send, whyNot } from './context.ts';
+import { fileExists, filesOlderThan } from './files.ts';
 import { isLocation, isTaskId, TASK_PREFIX } from './names.ts';
+import { leftovers } from './plan.ts';
+import { isLive } from './registry.ts';
 import { isEnded } from './states.ts';
 import type { Orphan, OrphanBucket, Task } from './types.ts';
 
-/** What earlier sessions left behind, in three layers: the registries, Azure itself, and local files. */
-export interface OrphanScan {
+/**
+ * What earlier sessions left behind, in three layers: the registries, Azure itself, and local files.
+ *
+ * O1 Tasks of a session whose process lives are in hand, not left behind.
+ * O2 A capture in Azure is accounted for only by a task that still means to delete it. One whose task says it
+ *    is gone, or never was, is as unknown as one without a task.
+ * O3 A layer that could not be looked at is a problem beside the answer, never an empty answer.
+ */
+export interface OutsideScan {
+  readonly captures: readonly { readonly name: string; readonly location: string }[];
+  readonly files: readonly string[];
+  readonly fileAgeDays: number;
+  readonly problems: readonly string[];
+}
+
+/** The two layers that cost something to look at: once, at the start. */
+export async function scanOutside(
+  context: CloudContext,
+  options: { readonly localMaxAgeDays: number; readonly scanAzure: boolean },
+): Promise<OutsideScan> {
+  const azure = options.scanAzure ? await azureCaptures(context) : { captures: [], problems: [] };
+  const before = new Date(context.clock.now().getTime() - options.localMaxAgeDays * 86_400_000);
+  return {
+    ...azure,
+    files: filesOlderThan(context.captureDir, TASK_PREFIX, before),
+    fileAgeDays: options.localMaxAgeDays,
+  };
+}
+
+export interface OrphanReport {
   readonly orphans: readonly Orphan[];
   /** Layers that could not be looked at. "No orphans" with a problem beside it is not an all-clear. */
   readonly problems: readonly string[];
 }
 
-export interface ScanOptions {
-  readonly sessionId: string;
-  readonly captureDir: string;
-  readonly localMaxAgeDays: number;
-  readonly scanAzure: boolean;
-  /** Sessions whose process is alive: their tasks are in hand, not orphans. */
-  readonly liveSessions: ReadonlySet<string>;
-}
-
-export async function scanForOrphans(context: CloudContext, options: ScanOptions): Promise<OrphanScan> {
-  const fromRegistry = registryOrphans(context.registry.all(), options);
-  const azure = options.scanAzure ? await azureOrphans(context) : { orphans: [], problems: [] };
-  const before = new Date(context.clock.now().getTime() - options.localMaxAgeDays * 86_400_000);
-  const local = filesOlderThan(options.captureDir, TASK_PREFIX, before).map((path) =>
-    orphan('stale_local_files', { resource: path, detail: `older than ${options.localMaxAgeDays} days` }),
-  );
+/** What of it is still left, after anything this session has cleaned up since. */
+export function orphansNow(context: CloudContext, scan: OutsideScan): OrphanReport {
+  const live = new Map<string, boolean>();
+  const isAlive = (session: string) => {
+    if (session === context.sessionId) return true;
+    const known = live.get(session) ?? isLive(context.taskDir, session);
+    live.set(session, known);
+    return known;
+  };
+  const fromRegistry = context.registry.all().flatMap(({ task, holder }) => {
+    const bucket = bucketOf(task);
+    return bucket === undefined || isAlive(holder) ? [] : [taskOrphan(bucket, task)];
+  });
+  const untracked = scan.captures.flatMap(({ name, location }) => {
+    const task = context.registry.get(name);
+    if (task !== undefined && bucketOf(task) !== undefined) return [];
+    const why =
+      task === undefined
+        ? `capture in ${location} that no registry knows`
+        : `capture in ${location} whose task is ${task.state} and no longer counts it`;
+    return [orphan('untracked_azure', { resource: name, location, detail: why })];
+  });
+  const local = scan.files
+    .filter(fileExists)
+    .map((path) =>
+      orphan('stale_local_files', { resource: path, detail: `older than ${scan.fileAgeDays} days` }),
+    );
   return {
-    orphans: [...fromRegistry, ...azure.orphans, ...local],
-    problems: [...context.registry.problems, ...azure.problems],
+    orphans: [...fromRegistry, ...untracked, ...local],
+    problems: [...context.registry.problems(), ...scan.problems],
   };
 }
 
-export function registryOrphans(
-  tasks: readonly Task[],
-  options: Pick<ScanOptions, 'sessionId' | 'liveSessions'>,
-): readonly Orphan[] {
-  return tasks
-    .filter((task) => task.session_id !== options.sessionId && !options.liveSessions.has(task.session_id))
-    .flatMap((task) => {
-      const bucket = bucketOf(task);
-      return bucket === undefined
-        ? []
-        : [
-            orphan(bucket, {
-              task_id: task.task_id,
-              session_id: task.session_id,
-              state: task.state,
-              location: task.location,
-              resource: task.task_id,
-              detail: detailOf(task),
-            }),
-          ];
-    });
+function taskOrphan(bucket: OrphanBucket, task: Task): Orphan {
+  return orphan(bucket, {
+    task_id: task.task_id,
+    session_id: task.session_id,
+    state: task.state,
+    location: task.location,
+    resource: task.task_id,
+    detail: detailOf(task),
+  });
 }
 
 function bucketOf(task: Task): OrphanBucket | undefined {
@@ -65,47 +94,38 @@ function bucketOf(task: Task): OrphanBucket | undefined {
 }
 
 function detailOf(task: Task): string {
-  const left = task.cleanup_plan.filter((s) => !s.executed).map((s) => s.resource);
-  return `${task.state}, cleanup ${task.cleanup_status ?? 'not begun'}${left.length > 0 ? `: ${left.join('; ')}` : ''}`;
+  const left = leftovers(task);
+  return `${task.state}, cleanup ${task.cleanup_status ?? 'not begun'}${left === '' ? '' : `: ${left}`}`;
 }
 
 const PAGE = 100;
 /** Enough for any account; a bound all the same. */
 const MAX_PAGES = 50;
 
-/** Captures in Azure with our prefix that no registry knows, in every region that has a watcher. */
-async function azureOrphans(context: CloudContext): Promise<OrphanScan> {
+/** Captures in Azure with our prefix, in every region that has a watcher. */
+async function azureCaptures(context: CloudContext): Promise<Pick<OutsideScan, 'captures' | 'problems'>> {
   const regions = await send(
     context,
     commands.watcherRegions(),
     'Look for captures left behind: which regions have a Network Watcher?',
   );
-  if (regions.kind !== 'ok')
-    return {
-      orphans: [],
-      problems: [`Azure was not scanned: ${regions.kind === 'denied' ? regions.reason : regions.detail}`],
-    };
-  const orphans: Orphan[] = [];
+  if (regions.kind !== 'ok') return { captures: [], problems: [`Azure was not scanned: ${whyNot(regions)}`] };
+  const captures: { name: string; location: string }[] = [];
   const problems: string[] = [];
-  for (const region of new Set(
-    regions.output
-      .split('\n')
-      .map((line) => line.trim())
-      .filter(isLocation),
-  )) {
-    const names = await captureNames(context, region);
+  const named = linesOf(regions.output).filter(isLocation);
+  for (const location of new Set(named)) {
+    const names = await captureNames(context, location);
     if (names.problem !== undefined) problems.push(names.problem);
-    for (const name of names.found.filter((n) => context.registry.get(n) === undefined)) {
-      orphans.push(
-        orphan('untracked_azure', {
-          resource: name,
-          location: region,
-          detail: `capture in ${region} that no registry knows`,
-        }),
-      );
-    }
+    captures.push(...names.found.map((name) => ({ name, location })));
   }
-  return { orphans, problems };
+  return { captures, problems };
+}
+
+function linesOf(output: string): readonly string[] {
+  return output
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
 }
 
 async function captureNames(
@@ -119,17 +139,10 @@ async function captureNames(
       commands.listCaptures(region, page * PAGE, PAGE),
       `Look for captures left behind in ${region}.`,
     );
-    if (listed.kind !== 'ok')
-      return {
-        found,
-        problem: `${region} was not scanned: ${listed.kind === 'denied' ? listed.reason : listed.detail}`,
-      };
-    const names = listed.output
-      .split('\n')
-      .map((line) => line.trim())
-      .filter(isTaskId);
-    found.push(...names);
-    if (names.length < PAGE) return { found };
+    if (listed.kind !== 'ok') return { found, problem: `${region} was not scanned: ${whyNot(listed)}` };
+    const lines = linesOf(listed.output);
+    found.push(...lines.filter(isTaskId));
+    if (lines.length < PAGE) return { found };
   }
   return { found, problem: `${region} has more than ${PAGE * MAX_PAGES} captures; only the first were read` };
 }
@@ -154,6 +167,6 @@ export function byBucket(orphans: readonly Orphan[]): Readonly<Record<OrphanBuck
 export function removalCommand(found: Orphan): string | undefined {
   if (found.bucket === 'stale_local_files') return commands.removeFile(found.resource);
   if (found.bucket === 'untracked_azure' && found.location !== null)
-    return commands.deleteCapture(found.location, found.resource);
+    return commands.deleteCapture({ location: found.location, name: found.resource, subscription: null });
   return undefined;
 }

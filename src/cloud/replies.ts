@@ -1,6 +1,7 @@
 import type { CloudContext } from './context.ts';
 import type { Burst } from './drive.ts';
 import { partnerOf } from './drive.ts';
+import { leftovers } from './plan.ts';
 import { isEnded } from './states.ts';
 import type { CaptureResult, OrchestrateResponse, OrchestratorError, ResponseStatus, Task } from './types.ts';
 
@@ -35,11 +36,11 @@ export function reply(context: CloudContext, task: Task, burst?: Burst): Orchest
     ...(burst ? { burst_polls: burst.polls, burst_duration_seconds: burst.seconds } : {}),
     paired_task: partner ? { task_id: partner.task_id, state: partner.state } : null,
     ...(task.warnings.length > 0 ? { warnings: task.warnings } : {}),
-    message: messageOf(task, context.limits.maxPolls),
+    message: messageOf(task, context.limits.maxPolls, partner),
   };
 }
 
-/** A task that produced a result stays completed while and after it is cleaned up. */
+/** How the task ended stays its status while and after it is cleaned up. */
 export function statusOf(task: Task): ResponseStatus {
   switch (task.state) {
     case 'CREATED':
@@ -51,8 +52,6 @@ export function statusOf(task: Task): ResponseStatus {
     case 'ANALYZING':
       return 'task_pending';
     case 'COMPLETED':
-    case 'CLEANING_UP':
-    case 'DONE':
       return 'task_completed';
     case 'FAILED':
       return 'task_failed';
@@ -61,6 +60,25 @@ export function statusOf(task: Task): ResponseStatus {
       return 'task_cancelled';
     case 'TIMED_OUT':
       return 'task_timed_out';
+    case 'CLEANING_UP':
+    case 'DONE':
+      return endedAs(task.error);
+  }
+}
+
+function endedAs(error: string | null): ResponseStatus {
+  switch (error) {
+    case null:
+      return 'task_completed';
+    case 'denied':
+    case 'cancelled':
+    case 'abandoned':
+    case 'interrupted':
+      return 'task_cancelled';
+    case 'polling_timeout':
+      return 'task_timed_out';
+    default:
+      return 'task_failed';
   }
 }
 
@@ -75,43 +93,52 @@ function resultOf(task: Task): CaptureResult | null {
   };
 }
 
-function messageOf(task: Task, maxPolls: number): string {
-  const leftovers =
-    task.cleanup_status === 'partial'
-      ? ` Left behind: ${task.cleanup_plan
-          .filter((s) => !s.executed)
-          .map((s) => s.resource)
-          .join('; ')}.`
+/** What happened, what is left, and what the caller can do next. */
+function messageOf(task: Task, maxPolls: number, partner: Task | undefined): string {
+  const capture = `Capture of ${task.vm_name}`;
+  const other =
+    partner && !isEnded(partner.state)
+      ? ` The other end goes on: call check_task for ${partner.task_id}.`
       : '';
+  const left = task.cleanup_status === 'partial' ? ` Left behind: ${leftovers(task)}.` : '';
   switch (task.state) {
     case 'COMPLETED':
-      return `Capture of ${task.vm_name} analysed: ${task.report_path}. Read it, then call cleanup_task.${leftovers}`;
+      return `${capture} analysed: ${task.report_path}. Read it, then call cleanup_task.${left}`;
     case 'CLEANING_UP':
-      return `Cleanup of ${task.task_id} is not finished.${leftovers} Call cleanup_task again to retry.`;
+      return `Cleanup of ${task.task_id} is not finished.${left} Call cleanup_task again to retry.`;
     case 'DONE':
-      return `Capture of ${task.vm_name} is finished and everything it created is gone.`;
+      return task.error === null
+        ? `${capture} is finished and everything it created is gone.`
+        : `${capture} ended without a result (${task.error}); everything it created is gone.`;
     case 'FAILED':
     case 'TIMED_OUT':
     case 'CANCELLED':
-    case 'ABANDONED': {
-      const cleaned =
-        task.cleanup_status === 'completed'
-          ? ' What it created was cleaned up.'
-          : task.cleanup_status === 'skipped'
-            ? ' Nothing had been created.'
-            : '';
-      return `Capture of ${task.vm_name} ${task.state.toLowerCase().replace('_', ' ')}: ${task.error_detail ?? task.error ?? 'no detail'}.${cleaned}${leftovers}`;
-    }
+    case 'ABANDONED':
+      return `${capture} ${task.state.toLowerCase().replace('_', ' ')}: ${task.error_detail ?? task.error ?? 'no detail'}. ${remains(task)}${other}`;
     case 'DOWNLOADING':
       return task.downloaded
-        ? `Capture of ${task.vm_name} is here; waiting for the other end.`
-        : `Capture of ${task.vm_name} is ready to be downloaded.`;
+        ? `${capture} is here; waiting for the other end. Call check_task to go on.`
+        : `${capture} is ready to be downloaded. Call check_task to go on.`;
     case 'CREATED':
     case 'DETECTING':
     case 'APPROVED':
     case 'PROVISIONING':
     case 'WAITING':
     case 'ANALYZING':
-      return `Capture of ${task.vm_name} is ${task.state.toLowerCase()} (poll ${task.poll_count} of ${maxPolls}). Call check_task to go on.`;
+      return `${capture} is ${task.state.toLowerCase()} (poll ${task.poll_count} of ${maxPolls}). Call check_task to go on.`;
+  }
+}
+
+function remains(task: Task): string {
+  switch (task.cleanup_status) {
+    case 'completed':
+      return 'What it created was cleaned up.';
+    case 'skipped':
+      return 'Nothing had been created.';
+    case 'partial':
+      return `Left behind: ${leftovers(task)}. Call cleanup_task to try again.`;
+    case 'pending':
+    case null:
+      return 'What it created has not been cleaned up. Call cleanup_task.';
   }
 }

@@ -1,13 +1,13 @@
-import { type BlobPlace, commands } from './commands.ts';
-import { type CloudContext, objectIn, send } from './context.ts';
-import { isContainerName, parseResourceId } from './names.ts';
-import type { CaptureParameters } from './types.ts';
+import { commands } from './commands.ts';
+import { type CloudContext, objectIn, send, whyNot } from './context.ts';
+import { isAzureName, isBlobName, isContainerName, parseResourceId } from './names.ts';
+import type { BlobPlace, CaptureParameters, VmPlace } from './types.ts';
 
 /** Where the capture will be written, as the create command wants it. */
 export type StorageFacts =
   | {
       readonly ok: true;
-      readonly account: string;
+      readonly place: Omit<BlobPlace, 'name'>;
       readonly accountArgument: string;
       readonly endpoint: string;
       readonly warnings: readonly string[];
@@ -17,41 +17,42 @@ export type StorageFacts =
 export async function checkStorage(
   context: CloudContext,
   parameters: CaptureParameters,
-  vm: { group: string; subscription: string | null },
+  vm: VmPlace,
 ): Promise<StorageFacts> {
   const given = parseResourceId(parameters.storage_account);
   const account = given?.name ?? parameters.storage_account;
+  const place = {
+    account,
+    container: parameters.storage_container,
+    subscription: given?.subscription ?? vm.subscription,
+  };
   const shown = await send(
     context,
-    commands.accountFacts(account),
+    commands.accountFacts(account, place.subscription),
     `Read the blob endpoint and group of ${account}, where the capture will be stored.`,
   );
   const facts = shown.kind === 'ok' ? objectIn(shown.output) : undefined;
   const exists = await send(
     context,
-    commands.containerExists(account, parameters.storage_container, parameters.storage_auth_mode),
-    `Check that the container ${parameters.storage_container} can be reached before anything is created.`,
+    commands.containerExists(place, parameters.storage_auth_mode),
+    `Check that the container ${place.container} can be reached before anything is created.`,
   );
   if (exists.kind !== 'ok' || exists.output.toLowerCase() !== 'true') {
-    const why =
-      exists.kind === 'ok' ? 'it does not exist' : exists.kind === 'denied' ? exists.reason : exists.detail;
-    return {
-      ok: false,
-      detail: `storage container ${account}/${parameters.storage_container} is inaccessible: ${why}`,
-    };
+    const why = exists.kind === 'ok' ? 'it does not exist' : whyNot(exists);
+    return { ok: false, detail: `storage container ${account}/${place.container} is inaccessible: ${why}` };
   }
-  const argument = accountArgument(given?.id, account, facts?.group, vm);
+  const argument = given?.id ?? accountArgument(account, facts?.group, vm);
   if (argument === undefined) {
     return {
       ok: false,
-      detail: `storage account ${account} is in another resource group than the VM; give its full resource id as storage_account`,
+      detail: `storage account ${account} is in another resource group than the VM; give its full resource id as storage_account (az storage account show --name ${account} --query id --output tsv)`,
     };
   }
   const endpoint =
     typeof facts?.blob === 'string' && /^https:\/\/[a-z0-9.-]+\/?$/.test(facts.blob) ? facts.blob : undefined;
   return {
     ok: true,
-    account,
+    place,
     accountArgument: argument,
     endpoint: (endpoint ?? `https://${account}.blob.core.windows.net/`).replace(/\/?$/, '/'),
     warnings: endpoint
@@ -61,32 +62,20 @@ export async function checkStorage(
 }
 
 /** `--storage-account NAME` is looked up in the VM's own group; an account elsewhere needs its full id. */
-function accountArgument(
-  id: string | undefined,
-  account: string,
-  group: unknown,
-  vm: { group: string; subscription: string | null },
-): string | undefined {
-  if (id !== undefined) return id;
+function accountArgument(account: string, group: unknown, vm: VmPlace): string | undefined {
   if (typeof group !== 'string' || group.toLowerCase() === vm.group.toLowerCase()) return account;
-  if (vm.subscription === null) return undefined;
+  if (vm.subscription === null || !isAzureName(group)) return undefined;
   return `/subscriptions/${vm.subscription}/resourceGroups/${group}/providers/Microsoft.Storage/storageAccounts/${account}`;
 }
 
 /** Container and blob in a storage URL that Azure reports; anything odd is not used. */
-export function blobIn(url: string, account: string): BlobPlace | undefined {
+export function blobIn(url: string, known: BlobPlace): BlobPlace | undefined {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  if (parsed?.protocol !== 'https:' || !parsed.hostname.startsWith(`${account}.`)) return undefined;
-  const [container, ...rest] = parsed.pathname.slice(1).split('/');
+  if (parsed?.protocol !== 'https:' || !parsed.hostname.startsWith(`${known.account}.`)) return undefined;
+  const [container = '', ...rest] = parsed.pathname.slice(1).split('/');
   const name = decodeURIComponentSafe(rest.join('/'));
-  if (
-    container === undefined ||
-    !isContainerName(container) ||
-    name === undefined ||
-    !/^[\w][\w./-]{0,500}$/.test(name)
-  )
-    return undefined;
-  return { account, container, name };
+  if (!isContainerName(container) || name === undefined || !isBlobName(name)) return undefined;
+  return { ...known, container, name };
 }
 
 function decodeURIComponentSafe(text: string): string | undefined {

@@ -12,6 +12,9 @@ export const INTENTS = [
 ] as const;
 export type Intent = (typeof INTENTS)[number];
 
+/** The shape of a task's record. Records of another are reported and left alone. */
+export const TASK_VERSION = 1;
+
 /** What a brain or the command line asks for. Everything in it is hostile until validated. */
 export interface OrchestrateRequest {
   readonly intent: string;
@@ -32,10 +35,32 @@ export interface CaptureParameters {
   readonly storage_container: string;
 }
 
+/** Where things are, as commands name them. A subscription is null when the one az is set to is meant. */
+export interface VmPlace {
+  readonly group: string;
+  readonly name: string;
+  readonly subscription: string | null;
+}
+
+export interface CapturePlace {
+  readonly location: string;
+  readonly name: string;
+  readonly subscription: string | null;
+}
+
+export interface BlobPlace {
+  readonly account: string;
+  readonly container: string;
+  readonly name: string;
+  readonly subscription: string | null;
+}
+
 export type CleanupStatus = 'pending' | 'completed' | 'partial' | 'skipped';
 
+export const CLEANUP_KINDS = ['capture', 'blob', 'local'] as const;
+
 export interface CleanupStep {
-  readonly kind: 'capture' | 'blob' | 'local';
+  readonly kind: (typeof CLEANUP_KINDS)[number];
   /** What is removed, for people. */
   readonly resource: string;
   readonly command: string;
@@ -52,17 +77,21 @@ export interface CaptureResult {
 
 /** One capture at one VM. The registry holds the whole task at every transition. */
 export interface Task {
+  readonly version: typeof TASK_VERSION;
+  /** Grows with every record: the highest is the newest, whatever clocks did in between. */
+  readonly revision: number;
   readonly task_id: string;
   readonly session_id: string;
   readonly intent: 'capture_traffic';
   readonly target: string;
   readonly vm_name: string;
+  readonly subscription: string | null;
   readonly state: TaskState;
   readonly parameters: CaptureParameters;
   readonly investigation_context: string;
   readonly azure_operation_id: string | null;
   readonly location: string | null;
-  readonly blob: { readonly account: string; readonly container: string; readonly name: string } | null;
+  readonly blob: BlobPlace | null;
   readonly cleanup_plan: readonly CleanupStep[];
   readonly cleanup_status: CleanupStatus | null;
   readonly poll_count: number;
@@ -100,6 +129,7 @@ export type OrchestratorError =
   | 'invalid_parameter'
   | 'detection_failed'
   | 'unsupported_target'
+  | 'task_in_use'
   | 'registry_failure'
   | 'internal_error';
 

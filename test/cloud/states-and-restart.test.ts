@@ -18,7 +18,7 @@ describe('the state machine', () => {
       taskDir: mkdtempSync(join(tmpdir(), 'writ-states-')),
       clock: testClock(),
     });
-    const task = { task_id: 't', cleanup_plan: [], timestamps: {} } as unknown as Task;
+    const task = { task_id: 't', revision: 0, cleanup_plan: [], timestamps: {} } as unknown as Task;
     for (const [from, to] of moves) {
       const move = async () => registry.move({ ...task, state: from }, to);
       if (TRANSITIONS[from].includes(to)) await expect(move()).resolves.toMatchObject({ state: to });
