@@ -17,7 +17,7 @@ import { MAX_UDP_STREAMS } from './udp-tracker.ts';
 
 /** Reads the file once and says everything there is to say. Throws `NotACapture` for what is none. */
 export async function analyze(path: string, options: Omit<ReadOptions, 'hash'> = {}): Promise<Analysis> {
-  const pass = await passOver(path, { ...options, hash: true });
+  const pass = await passOver(path, 'full', { ...options, hash: true });
   return analysisOf(path, pass);
 }
 

@@ -28,7 +28,12 @@ import { UdpTracker } from './udp-tracker.ts';
 /** No packet is longer; a damaged record may say so. */
 const MAX_LENGTH = 0x7fff_ffff;
 
+/** `counters` leaves out everything only reports need. */
+export type Detail = 'counters' | 'full';
+
 export class Engine implements FrameSink, Endpoints {
+  /** Whether facts are collected besides the counters. */
+  readonly facts: boolean;
   readonly totals = new Totals();
   readonly tcp: TcpTracker;
   readonly udp = new UdpTracker();
@@ -76,7 +81,8 @@ export class Engine implements FrameSink, Endpoints {
   #lastLink = -2;
   #lastLinkCount = 0;
 
-  constructor() {
+  constructor(detail: Detail = 'full') {
+    this.facts = detail === 'full';
     this.tcp = new TcpTracker({ epoch: (time) => this.epoch(time) });
   }
 
@@ -109,7 +115,7 @@ export class Engine implements FrameSink, Endpoints {
     if (linkType !== this.#lastLink) this.#countLink(linkType);
     this.#lastLinkCount++;
     this.totals.frame(captured, length, seconds, nanoseconds, this.time);
-    this.series.packet(this.time, length);
+    if (this.facts) this.series.packet(this.time, length);
     link(this, bytes, start, start + captured, start + (length < captured ? captured : length), linkType);
     this.totals.protocols(this.bits, this.tcpBits, this.icmpType, this.icmp6Type);
     if ((this.bits & (HAS.tunnel | HAS.gre | HAS.vxlan | HAS.geneve)) === HAS.tunnel) this.ipInIp++;
@@ -142,7 +148,7 @@ export class Engine implements FrameSink, Endpoints {
   finish(): void {
     this.totals.settle();
     this.#countLink(-2);
-    this.tcp.finish();
+    if (this.facts) this.tcp.finish();
   }
 
   #countLink(next: number): void {

@@ -2,7 +2,7 @@
 
 import { countersOf } from './count.ts';
 import type { Counters } from './counters.ts';
-import { Engine } from './engine.ts';
+import { type Detail, Engine } from './engine.ts';
 import { type ReadOptions, type ReadResult, readCapture } from './read/capture-file.ts';
 
 export interface Pass {
@@ -10,8 +10,8 @@ export interface Pass {
   readonly read: ReadResult;
 }
 
-export async function passOver(path: string, options: ReadOptions = {}): Promise<Pass> {
-  const engine = new Engine();
+export async function passOver(path: string, detail: Detail, options: ReadOptions = {}): Promise<Pass> {
+  const engine = new Engine(detail);
   const read = await readCapture(path, engine, options);
   engine.finish();
   return { engine, read };
@@ -19,8 +19,7 @@ export async function passOver(path: string, options: ReadOptions = {}): Promise
 
 /** Counters of a readable file. Damage inside is told in `error`, with what was read before it. */
 export async function countFile(path: string, options: ReadOptions = {}): Promise<Counters> {
-  const { engine, read } = await passOver(path, options);
-  return countersOfPass({ engine, read });
+  return countersOfPass(await passOver(path, 'counters', options));
 }
 
 export function countersOfPass({ engine, read }: Pass): Counters {

@@ -6,7 +6,7 @@ const OPTIONS = 240;
 
 /** BOOTP with DHCP options: the message type, who serves, which transaction. */
 export function dhcp(e: Engine, b: Uint8Array, o: number, end: number, _wire: number): void {
-  if (o + OPTIONS > end || e.errorDepth > 0 || u32be(b, o + 236) !== COOKIE) return;
+  if (!e.facts || o + OPTIONS > end || e.errorDepth > 0 || u32be(b, o + 236) !== COOKIE) return;
   let type = 0;
   let server = 0;
   let at = o + OPTIONS;

@@ -25,7 +25,7 @@ export function dnsMessage(
     e.totals.dnsRcodes[flags & 15]!++;
   } else e.totals.dnsQueries++;
   if (o + 12 > end || wire - o < 12) e.bits |= HAS.malformed;
-  else if (e.errorDepth === 0) e.dns.message(e, b, o, end, flags);
+  else if (e.facts && e.errorDepth === 0) e.dns.message(e, b, o, end, flags);
 }
 
 /** Counts beyond these are not believed of a datagram that no port announces as DNS. */

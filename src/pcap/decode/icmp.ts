@@ -10,7 +10,7 @@ export function icmp(e: Engine, b: Uint8Array, o: number, end: number, wire: num
   const type = b[o]!;
   if (e.icmpType < 0) e.icmpType = type;
   if (o + 8 > end) return;
-  if (e.errorDepth === 0) e.icmp.v4(e, b, o, end, wire);
+  if (e.facts && e.errorDepth === 0) e.icmp.v4(e, b, o, end, wire);
   switch (type) {
     case 3:
     case 11:
@@ -36,7 +36,7 @@ export function icmpv6(e: Engine, b: Uint8Array, o: number, end: number, wire: n
   const type = b[o]!;
   if (e.icmp6Type < 0) e.icmp6Type = type;
   if (o + 8 > end) return;
-  if (e.errorDepth === 0) e.icmp.v6(e, b, o, end, wire);
+  if (e.facts && e.errorDepth === 0) e.icmp.v6(e, b, o, end, wire);
   if (type >= 1 && type <= 4) quoted(e, b, o + 8, end, wire, 6);
   else if (type === 137) redirected(e, b, o + 40, end, wire);
 }

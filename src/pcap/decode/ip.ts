@@ -47,7 +47,7 @@ export function ipv4(e: Engine, b: Uint8Array, o: number, end: number, wire: num
   e.ttl = b[o + 8]!;
   e.ipId = u16be(b, o + 4);
   e.dontFragment = (fragment & DONT_FRAGMENT) !== 0;
-  if (e.ttl <= LOW_TTL) e.loops.ipv4(e, b, o, end);
+  if (e.facts && e.ttl <= LOW_TTL) e.loops.ipv4(e, b, o, end);
   const payload = o + header;
   const stop = Math.min(wire, o + total);
   const last = Math.min(end, stop);

@@ -10,12 +10,15 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { createGunzip } from 'node:zlib';
 import { CODES, EXIT, messageOf, WritError } from '../../core/index.ts';
 import { u32be } from './bytes.ts';
+import { type HashInProgress, hashOnThread, LARGE_FILE } from './file-hash.ts';
 import { PcapParser, pcapMagic } from './pcap.ts';
 import { PcapngParser, SECTION_HEADER } from './pcapng.ts';
 import type { CaptureParser, FrameSink } from './sink.ts';
 
-/** Small enough to stay in a core's cache between reading and parsing. */
+/** Room for the largest piece a parser may need at once, whatever was left from before. */
 const BUFFER = 1024 * 1024;
+/** Read at a time: small enough to stay in a core's own cache between the kernel's copy and the parser. */
+const STEP = 128 * 1024;
 /** gunzip output is bounded by the parser's pace; its input is read in pieces of this size. */
 const PACKED_PIECE = 256 * 1024;
 
@@ -51,16 +54,20 @@ export async function readCapture(
   options: ReadOptions = {},
 ): Promise<ReadResult> {
   const fd = open(path);
+  let thread: HashInProgress | undefined;
   try {
     const status = fstatSync(fd);
     if (status.isDirectory())
       throw new NotACapture(path, 'is a directory, not a capture file', 'name a file in it');
     const feed = new Feed(path, sink);
-    const hash = options.hash ? createHash('sha256') : undefined;
     const size = status.size;
+    thread = options.hash && status.isFile() && size >= LARGE_FILE ? hashOnThread(fd) : undefined;
+    const hash = options.hash && thread === undefined ? createHash('sha256') : undefined;
     const compressed = await pump(fd, path, feed, size, hash, options.progress);
-    return { parser: feed.end(), compressed, sha256: hash ? hash.digest('hex') : '', size };
+    const parser = feed.end();
+    return { parser, compressed, sha256: thread ? await thread.digest : (hash?.digest('hex') ?? ''), size };
   } finally {
+    await thread?.stop();
     closeSync(fd);
   }
 }
@@ -201,7 +208,7 @@ class Feed {
     if (this.stopped) this.#start = this.#end;
     this.#compact();
     this.#lastStart = this.#end;
-    const got = readFrom(fd, path, this.#buffer, this.#end, BUFFER - this.#end);
+    const got = readFrom(fd, path, this.#buffer, this.#end, Math.min(STEP, BUFFER - this.#end));
     this.#end += got;
     return got;
   }

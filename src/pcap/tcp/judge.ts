@@ -38,10 +38,10 @@ export interface Segment {
   mptcp: number;
 }
 
-/** Answers the verdict bits; `given` are bits found before (reused ports). RTT of the ack is left in the pool. */
+/** Answers the verdict bits; `given` are bits found before (reused ports). RTT of the ack is left in the pool, if there is one. */
 export function judge(
   state: StreamState,
-  pool: UnackedPool,
+  pool: UnackedPool | undefined,
   slot: number,
   side: 0 | 1,
   s: Segment,
@@ -108,7 +108,7 @@ export function judge(
   let end = (seq + length) | 0;
   if (length > 0 || synOrFin) {
     if (synOrFin) end = (end + 1) | 0;
-    pool.add(state, own, end, now);
+    pool?.add(state, own, end, now);
   }
   if ((verdict & TCP_VERDICT.zero_window_probe) === 0) {
     if (((end - next) | 0) > 0 || next === 0) {
@@ -123,7 +123,7 @@ export function judge(
   d[ownTimes + D.ack] = now;
   w[own + W.last_verdict] = verdict;
   if (s.mptcp >= 0) w[own + W.mptcp] = s.mptcp;
-  pool.acknowledge(state, other, ack, now);
+  pool?.acknowledge(state, other, ack, now);
   return verdict;
 }
 

@@ -34,7 +34,7 @@ export class TcpPayloads {
       this.#dns(e, t, b, o, end, wire, analysed);
       return;
     }
-    if (!analysed || (t.verdict & NOT_NEW) !== 0 || e.errorDepth > 0) return;
+    if (!e.facts || !analysed || (t.verdict & NOT_NEW) !== 0 || e.errorDepth > 0) return;
     if (first === 0x16 || first === 0x15) tlsNote(e, b, o, end);
     else if (first === 0x48) httpResponse(e, b, o, end);
     else if (first >= 0x43 && first <= 0x50) httpRequest(e, b, o, end);

@@ -13,12 +13,15 @@ import { spreadOf } from '../facts/samples.ts';
 const CHUNK = 15;
 const STRIDE = 16;
 const PER_CHAIN = 120;
+/** Chunks of a full chain: halving leaves half of them full. */
+const FULL_CHAIN = PER_CHAIN / CHUNK;
 const MAX_CHUNKS = 1 << 18;
 const FIRST_CHUNKS = 4096;
 
 export class SampleChains {
   #values = new Float32Array(FIRST_CHUNKS * STRIDE);
   #links = new Int32Array(this.#values.buffer);
+  readonly #order = new Int32Array(FULL_CHAIN);
   #free = -1;
   #used = 0;
 
@@ -29,7 +32,7 @@ export class SampleChains {
     let packed = w[at + 2]!;
     if ((count & ((1 << (packed >>> 8)) - 1)) !== 0) return;
     if ((packed & 255) === PER_CHAIN) {
-      this.#halve(w, at, d, sum);
+      this.#halve(w, at);
       packed = w[at + 2]!;
       if ((count & ((1 << (packed >>> 8)) - 1)) !== 0) return;
     }
@@ -75,16 +78,23 @@ export class SampleChains {
     });
   }
 
-  #halve(w: Int32Array, at: number, d: Float64Array, sum: number): void {
-    const values = this.#read(w, at).filter((_, i) => i % 2 === 0);
-    const count = w[at + 1]!;
-    const total = d[sum]!;
-    const stride = (w[at + 2]! >>> 8) + 1;
-    this.release(w, at);
-    for (const value of values) this.add(w, at, d, sum, value);
-    w[at + 1] = count;
-    w[at + 2] = (w[at + 2]! & 255) | (stride << 8);
-    d[sum] = total;
+  /** Every second value moves to the front chunks; the chunks behind them are given back. */
+  #halve(w: Int32Array, at: number): void {
+    const links = this.#links;
+    const values = this.#values;
+    const order = this.#order;
+    let n = FULL_CHAIN;
+    for (let chunk = w[at]!; chunk >= 0; chunk = links[chunk * STRIDE]!) order[--n] = chunk;
+    for (let i = 0; i < PER_CHAIN / 2; i++) {
+      const from = order[((2 * i) / CHUNK) | 0]! * STRIDE + 1 + ((2 * i) % CHUNK);
+      values[order[(i / CHUNK) | 0]! * STRIDE + 1 + (i % CHUNK)] = values[from]!;
+    }
+    for (let i = FULL_CHAIN / 2; i < FULL_CHAIN; i++) {
+      links[order[i]! * STRIDE] = this.#free;
+      this.#free = order[i]!;
+    }
+    w[at] = order[FULL_CHAIN / 2 - 1]!;
+    w[at + 2] = (PER_CHAIN / 2) | (((w[at + 2]! >>> 8) + 1) << 8);
   }
 
   #allocate(): number {

@@ -77,7 +77,8 @@ export class TcpTracker {
     const own = slot * STREAM_WORDS + side * SIDE_WORDS;
     this.pool.rtt = -1;
     s.mptcp = -1;
-    if (analysed) verdict = judge(this.state, this.pool, slot, side, s, e.time, verdict);
+    if (analysed)
+      verdict = judge(this.state, e.facts ? this.pool : undefined, slot, side, s, e.time, verdict);
     this.verdict = verdict;
     if (header < 20) return;
     this.#handshakeTimes(e, slot, own);
@@ -99,7 +100,7 @@ export class TcpTracker {
     }
     // A header cut before its end hides the verdict, as it does in the reference.
     if (shown) e.tcpBits |= verdict;
-    if (e.errorDepth === 0) record(this, e, slot, side, verdict, mss);
+    if (e.facts && e.errorDepth === 0) record(this, e, slot, side, verdict, mss);
   }
 
   payload(e: Engine, b: Uint8Array, o: number, end: number, wire: number, analysed: boolean): void {
