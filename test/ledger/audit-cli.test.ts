@@ -140,6 +140,12 @@ describe('writ audit verify', () => {
 });
 
 describe('writ audit show', () => {
+  it('without a file lists the journals there are', async () => {
+    const root = await project();
+    expect(writ(root, 'audit', 'show', '--json').json().journals).toContain('audit/one.jsonl');
+    expect(writ(root, 'audit', 'show').stdout).toContain('audit/one.jsonl\n');
+  });
+
   it('[LED-62] prints the newest records with nothing that could steer a terminal', async () => {
     const root = await project();
     const { status, stdout } = writ(root, 'audit', 'show', 'audit/one.jsonl', '--limit', '2');

@@ -54,8 +54,8 @@ export const define: DefineCommand = (command, cli) => {
     .addHelpText('after', VERIFY_HELP)
     .action((files: string[], flags: Flags) => verifyCommand(cli, files, flags));
   const show = command
-    .command('show <file>')
-    .description('print the newest records of a journal')
+    .command('show [file]')
+    .description('print the newest records of a journal; without a file, list the journals there are')
     .option('--limit <n>', 'how many records', '100')
     .option('--follow', 'keep printing new records')
     .option('--json', 'one JSON document')
@@ -63,7 +63,9 @@ export const define: DefineCommand = (command, cli) => {
       'after',
       '\nExample:\n  writ audit show audit/shell_audit_ghost_20260115_143022.jsonl --limit 20',
     )
-    .action((file: string, flags: Flags) => showCommand(cli, file, flags));
+    .action((file: string | undefined, flags: Flags) =>
+      file === undefined ? listCommand(cli, flags) : showCommand(cli, file, flags),
+    );
   const bundle = command
     .command('export <places...>')
     .alias('bundle')
@@ -189,6 +191,16 @@ function print(cli: Cli, files: readonly FileVerdict[], status: FileVerdict['sta
   }
   if (files.length === 0) cli.note('nothing to verify: no journals in the audit folder or the state folder');
   cli.print(`${files.length} files: ${paint[status](status)}`);
+}
+
+async function listCommand(cli: Cli, flags: Flags): Promise<void> {
+  const ledger = await import('../../ledger/index.ts');
+  const places = folders(cli, flags);
+  const paths = ledger.usualDirs(places.state, places.audit).flatMap((dir) => ledger.journalsIn(dir));
+  const journals = paths.map((path) => fromHere(cli.cwd, path));
+  if (flags.json) cli.json({ journals });
+  else for (const journal of journals) cli.print(plain(journal));
+  if (journals.length === 0) cli.note('there are no journals in the audit folder or the state folder yet');
 }
 
 async function showCommand(cli: Cli, file: string, flags: Flags): Promise<void> {
