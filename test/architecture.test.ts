@@ -29,7 +29,7 @@ const ROOMS: Record<string, Room> = {
   policy: { imports: [], io: FILES },
   ledger: { imports: [], doors: ['read.ts'], io: [...FILES, 'node:sqlite'] },
   authority: { imports: ['policy', 'ledger', 'redact'], io: ['node:sqlite', 'node:os'] },
-  sandbox: { imports: [], io: [...FILES, 'node:child_process'] },
+  sandbox: { imports: [], io: [...FILES, 'node:child_process', 'node:net'] },
   shell: {
     imports: ['authority', 'sandbox', 'policy', 'ledger', 'redact'],
     doors: ['read.ts', 'classify/index.ts'],
@@ -40,7 +40,10 @@ const ROOMS: Record<string, Room> = {
     io: [...FILES, 'node:dns', 'node:dns/promises', 'node:net', 'node:tls'],
   },
   runner: { imports: ['tools', 'policy', 'authority', 'ledger', 'redact'], io: [...FILES, 'node:sqlite'] },
-  flight: { imports: ['authority', 'policy', 'ledger', 'sandbox', 'redact'], io: FILES },
+  flight: {
+    imports: ['authority', 'policy', 'ledger', 'sandbox', 'redact'],
+    io: [...FILES, 'node:dns/promises', 'node:http', 'node:net'],
+  },
   gateways: {
     imports: ['authority', 'policy', 'ledger', 'sandbox', 'redact'],
     doors: ['llm/index.ts', 'mcp/index.ts'],

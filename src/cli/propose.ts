@@ -46,7 +46,8 @@ export async function proposeFlightFrom(
     return EXIT.ok;
   };
   if (rca.verdict !== 'CONFIRMED') return nothing(`the cause is ${rca.verdict}, not CONFIRMED`);
-  if (commands.length === 0) return nothing('no recommended action is a command that can be taken back');
+  if (actions.length === 0) return nothing('no safe command mends this cause');
+  if (commands.length === 0) return nothing('no recommended command can be taken back');
   if (checks.length === 0) return nothing('no check shows the fault, so nothing could show that it is gone');
 
   const folder = join(workspace.state, 'proposals', rca.session_id);

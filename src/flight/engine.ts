@@ -2,7 +2,9 @@ import { lstatSync, mkdirSync, opendirSync, rmSync, statSync, writeFileSync } fr
 import { dirname, join } from 'node:path';
 import { type Digest, digestOf, type JsonObject, sha256, type Writ } from '../core/index.ts';
 import { redact } from '../redact/index.ts';
-import { type Profile, run, SYSTEM_PATH } from '../sandbox/index.ts';
+import { type Network, type Profile, run, SYSTEM_PATH } from '../sandbox/index.ts';
+import { type EngineNetwork, openEngineNetwork } from './engine-network.ts';
+import type { Connection } from './host-proxy.ts';
 import { type Mode, PROTOCOL_VERSION, type Receipt, readReceipt } from './protocol.ts';
 import type { LoadedWorkflow, ResolvedEngine, Step } from './workflow.ts';
 import { milliseconds } from './workflow.ts';
@@ -15,6 +17,7 @@ import { fileHash } from './workspace-hash.ts';
  *     state, and never the workflow, its policies or its engines.
  * EN2 Its environment is the contract's variables and a minimal PATH, HOME and LANG; secrets come on stdin.
  * EN3 Standard output is the receipt or the launch has failed. Nothing outlives it.
+ * EN4 No network, or a proxy to the hosts the step names for this mode.
  */
 export interface StepFolders {
   readonly root: string;
@@ -34,6 +37,8 @@ export interface LaunchOptions {
   readonly secrets: Readonly<Record<string, string>>;
   readonly input: JsonObject;
   readonly signal?: AbortSignal;
+  /** Told of every connection that is made or refused. */
+  readonly onConnection?: (made: Connection) => void;
 }
 
 export type Launched =
@@ -57,20 +62,21 @@ export function engineHash(engine: ResolvedEngine): Digest {
 }
 
 export function freshFolders(root: string): StepFolders {
-  const folders = { root, artifacts: join(root, 'artifacts'), temp: join(root, 'temp') };
-  for (const folder of [folders.artifacts, folders.temp]) {
-    rmSync(folder, { recursive: true, force: true });
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-  }
-  return folders;
+  empty(join(root, 'artifacts'));
+  return freshTemp(root);
 }
 
 /** A take-off gets a new temporary folder and the artifacts as they are. */
 export function freshTemp(root: string): StepFolders {
   const folders = { root, artifacts: join(root, 'artifacts'), temp: join(root, 'temp') };
-  rmSync(folders.temp, { recursive: true, force: true });
-  mkdirSync(folders.temp, { recursive: true, mode: 0o700 });
+  empty(folders.temp);
   return folders;
+}
+
+function empty(folder: string): void {
+  if (lstatSync(folder, { throwIfNoEntry: false }) !== undefined)
+    rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
 }
 
 export async function launch(writ: Writ, options: LaunchOptions): Promise<Launched> {
@@ -80,10 +86,11 @@ export async function launch(writ: Writ, options: LaunchOptions): Promise<Launch
     if (tooFull(folders)) full.abort();
   }, 250);
   const stop = options.signal === undefined ? full.signal : AbortSignal.any([full.signal, options.signal]);
+  const network = await networkOf(options);
   try {
     const outcome = await run(writ, {
       argv: engineArgv(options.engine),
-      env: environment(options),
+      env: { ...environment(options), ...network.env },
       cwd: options.workflow.workspace,
       stdin: JSON.stringify({
         ...options.input,
@@ -92,7 +99,7 @@ export async function launch(writ: Writ, options: LaunchOptions): Promise<Launch
       }),
       timeoutMs: milliseconds(options.step.timeout, TEN_MINUTES),
       limits: { maxOutputBytes: MAX_RECEIPT_BYTES, fileBytes: MAX_FILE_BYTES },
-      profile: profileOf(options),
+      profile: profileOf(options, network.profile),
       signal: stop,
     });
     if (outcome.kind === 'not_started') return failed(`the engine cannot be started: ${outcome.reason}`);
@@ -125,7 +132,14 @@ export async function launch(writ: Writ, options: LaunchOptions): Promise<Launch
     return { ok: true, receipt: read.value };
   } finally {
     clearInterval(watch);
+    await network.close();
   }
+}
+
+/** Without isolation there is nothing that could hold an engine to the hosts it names. */
+function networkOf({ step, mode, isolation, onConnection }: LaunchOptions): Promise<EngineNetwork> {
+  const hosts = isolation === 'none' ? [] : (step.network?.[mode] ?? []);
+  return openEngineNetwork(hosts, onConnection ?? (() => {}));
 }
 
 /** The engine's (or the step's) probe: 0 it was done, 1 it was not, anything else nobody knows. */
@@ -134,9 +148,11 @@ export async function probe(
   argv: readonly string[],
   options: LaunchOptions,
 ): Promise<'done' | 'not_done' | 'unknown'> {
+  const looking: LaunchOptions = { ...options, mode: 'flight-plan' };
+  const network = await networkOf(looking);
   const outcome = await run(writ, {
     argv,
-    env: environment(options),
+    env: { ...environment(options), ...network.env },
     cwd: options.workflow.workspace,
     stdin: JSON.stringify({
       ...options.input,
@@ -144,8 +160,8 @@ export async function probe(
       allowed_secrets: Object.keys(options.secrets),
     }),
     timeoutMs: Math.min(milliseconds(options.step.timeout, TEN_MINUTES), 60_000),
-    profile: profileOf({ ...options, mode: 'flight-plan' }),
-  });
+    profile: profileOf(looking, network.profile),
+  }).finally(() => network.close());
   if (outcome.kind !== 'exited' || outcome.signal !== null) return 'unknown';
   return outcome.exitCode === 0 ? 'done' : outcome.exitCode === 1 ? 'not_done' : 'unknown';
 }
@@ -186,10 +202,9 @@ export function environment({ workflow, folders, mode }: LaunchOptions): Record<
   };
 }
 
-export function profileOf(options: LaunchOptions): Profile {
+export function profileOf(options: LaunchOptions, network: Network = 'none'): Profile {
   if (options.isolation === 'none') return { kind: 'none' };
-  const { workflow, step, folders, mode, engine } = options;
-  const network = (step.network?.[mode] ?? []).length > 0 ? 'host' : 'none';
+  const { workflow, folders, mode, engine } = options;
   const masked = options.hidden.filter((path) => statSync(path, { throwIfNoEntry: false }) !== undefined);
   const lib = engine.kind === 'builtin' ? [dirname(engine.file)] : [engine.file];
   if (mode === 'flight-plan')

@@ -78,7 +78,7 @@ export async function preflight(options: PreflightOptions): Promise<Decision> {
     cautions.push(
       caution(
         'network',
-        `this step may use the network (it declares ${hosts.join(', ')}); hosts are declared, not enforced`,
+        `this step may use the network: ${hosts.join(', ')}${options.isolation === 'none' ? '; without isolation nothing holds it to that' : ''}`,
       ),
     );
   if (evaluations.length === 0)

@@ -4,6 +4,7 @@ import type { Digest, JsonObject } from '../core/index.ts';
 import { type Artifact, readArtifacts } from './artifacts.ts';
 import type { FlightDeps } from './deps.ts';
 import { engineInput, type LaunchOptions, type StepFolders, withoutSecrets } from './engine.ts';
+import type { Connection } from './host-proxy.ts';
 import type { JudgeBook } from './judges.ts';
 import type { FlightLog } from './log.ts';
 import type { Mode, Read, Receipt } from './protocol.ts';
@@ -72,7 +73,32 @@ export function launchOptions(
     isolation: isolationOf(context),
     secrets: secretsOf(context),
     input: engineInput({ workflow, step, mode, flightId: log.record.flightId, ...told }),
+    onConnection: connectionRecorder(context, mode),
     ...(deps.signal === undefined ? {} : { signal: deps.signal }),
+  };
+}
+
+const MAX_CONNECTION_EVENTS = 200;
+
+/** Who an engine talked to is on record; an engine that tries without end fills no disk. */
+function connectionRecorder(context: StepContext, mode: Mode): (made: Connection) => void {
+  let count = 0;
+  return ({ host, port, address, refused }) => {
+    if (++count > MAX_CONNECTION_EVENTS) return;
+    const to = `${host}:${port}`;
+    const more = count === MAX_CONNECTION_EVENTS ? '; further connections of this launch are not listed' : '';
+    context.log.commit(
+      [],
+      [
+        {
+          event_type: refused === null ? 'network_connection' : 'network_refused',
+          workflow_state: standing(context).state,
+          severity: refused === null ? 'info' : 'warning',
+          message: clean(context, `${refused === null ? `${to} at ${address}` : `${to}: ${refused}`}${more}`),
+          workflow: { step_id: context.step.id, mode },
+        },
+      ],
+    );
   };
 }
 

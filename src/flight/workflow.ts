@@ -12,6 +12,7 @@ import {
   sha256,
 } from '../core/index.ts';
 import { BUILTIN_ENGINES } from './builtin.ts';
+import { readPlace } from './host-proxy.ts';
 
 /** `workflow.yaml` as people write it, read strictly; everything it names is there before anything runs. */
 const duration = z.string().regex(/^\d+(s|m|h|d)$/, 'write a duration such as 30s, 10m, 4h or 2d');
@@ -22,6 +23,9 @@ const name = z
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'use letters, digits, dots, dashes and underscores');
 const path = z.string().min(1).max(4096);
 const map = z.record(z.string(), z.json());
+const host = z
+  .string()
+  .refine((text) => readPlace(text) !== undefined, 'write a host such as api.example.org or 10.0.0.5:8443');
 
 const stepSchema = z.strictObject({
   id: name,
@@ -49,8 +53,8 @@ const stepSchema = z.strictObject({
   timeout: duration.optional(),
   network: z
     .strictObject({
-      'flight-plan': z.array(z.string().min(1)).optional(),
-      'take-off': z.array(z.string().min(1)).optional(),
+      'flight-plan': z.array(host).max(100).optional(),
+      'take-off': z.array(host).max(100).optional(),
     })
     .optional(),
   isolation: z.enum(['bubblewrap', 'none']).optional(),

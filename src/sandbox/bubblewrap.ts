@@ -1,4 +1,5 @@
 import type { Mount } from './mounts.ts';
+import type { Network } from './types.ts';
 
 /** File descriptor on which bubblewrap reports the pid inside and that the set-up is finished. */
 export const STATUS_FD = 3;
@@ -13,7 +14,7 @@ const SHM_BYTES = 64 * 1024 * 1024;
 
 export interface BubblewrapInput {
   readonly mounts: readonly Mount[];
-  readonly network: 'none' | 'host';
+  readonly network: Network;
   readonly cwd: string;
   /** bubblewrap ≥ 0.8 can forbid new user namespaces inside. */
   readonly disableUserns: boolean;
@@ -41,7 +42,7 @@ export function bubblewrapArgs(input: BubblewrapInput): readonly string[] {
   for (const { path, access, file } of input.mounts)
     if (access === 'masked' && !file && !isScratch(path)) args.push('--remount-ro', path);
   args.push('--remount-ro', '/dev', '--remount-ro', '/proc');
-  if (input.network === 'none') args.push('--unshare-net');
+  if (input.network !== 'host') args.push('--unshare-net');
   args.push('--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try');
   args.push('--die-with-parent', '--new-session', '--unshare-user');
   if (input.disableUserns) args.push('--disable-userns');

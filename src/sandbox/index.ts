@@ -7,6 +7,7 @@ export { runInteractive, start } from './start.ts';
 export type {
   InteractiveSpec,
   Limits,
+  Network,
   NotStarted,
   Output,
   PipelineOutcome,
@@ -17,3 +18,4 @@ export type {
   StageOutcome,
   StartSpec,
 } from './types.ts';
+export { RELAY_ADDRESS } from './types.ts';

@@ -1,4 +1,6 @@
-import { statSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
+import { dirname, extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { CODES, WritError } from '../core/index.ts';
 import { bubblewrapArgs } from './bubblewrap.ts';
 import { bubblewrapAvailable, hostMasks, lookOnDisk } from './host.ts';
@@ -7,7 +9,7 @@ import { planMounts } from './mounts.ts';
 import { openProcessCgroup, type ProcessCgroup } from './process-cgroup.ts';
 import { markValue, newMark, RUN_MARK } from './process-tree.ts';
 import { lookUpProgram } from './resolve-program.ts';
-import type { NotStarted, RunSpec } from './types.ts';
+import { type NotStarted, RELAY_PORT, type RunSpec } from './types.ts';
 
 /** What is handed to the kernel. */
 export interface Launch {
@@ -63,7 +65,16 @@ export async function planLaunch(
   const bubblewrap = await bubblewrapAvailable();
   if (!bubblewrap.available)
     throw unavailable(`bubblewrap does not work here: ${bubblewrap.reason}`, 'bubblewrap');
-  const wanted = { profile, cwd: spec.cwd, program: program.path, hostMasks: hostMasks() };
+  const relay = typeof profile.network === 'object' ? relayWords(profile.network.relay) : [];
+  const wanted = {
+    profile: {
+      ...profile,
+      readonly: [...(profile.readonly ?? []), ...relay.filter((w) => w.startsWith('/'))],
+    },
+    cwd: spec.cwd,
+    program: program.path,
+    hostMasks: hostMasks(),
+  };
   const plan = planMounts(wanted, lookOnDisk);
   if (!plan.ok) return cannot(126, plan.reason);
   const processes = spec.limits?.processes;
@@ -75,7 +86,7 @@ export async function planLaunch(
     cwd: plan.cwd,
     disableUserns: bubblewrap.disableUserns,
     seccomp: bubblewrap.filter !== undefined,
-    command: [...prefix, program.path, ...rest],
+    command: [...relay, ...prefix, program.path, ...rest],
   });
   return {
     ok: true,
@@ -88,6 +99,13 @@ export async function planLaunch(
     ...(bubblewrap.filter ? { filter: bubblewrap.filter } : {}),
     ...(cgroup ? { cgroup } : {}),
   };
+}
+
+/** The relay before the program: our own Node, our own file, the socket it leads to. */
+function relayWords(socket: string): readonly string[] {
+  const file = fileURLToPath(import.meta.url);
+  const relay = join(dirname(file), `relay${extname(file)}`);
+  return [realpathSync(process.execPath), relay, socket, String(RELAY_PORT), '--'];
 }
 
 function folderProblem(cwd: string): string | undefined {

@@ -18,6 +18,11 @@ export interface RunSpec {
   readonly limits?: Limits;
   readonly profile?: Profile;
   readonly signal?: AbortSignal;
+  /**
+   * Everything is made ready meanwhile, but nothing starts before this has resolved: a record that must be on
+   * disk first. When it rejects nothing starts, and the run rejects with it.
+   */
+  readonly after?: Promise<unknown>;
   /** Called with each chunk as it arrives, for live progress. The bound still applies. */
   readonly onStderr?: (chunk: Uint8Array) => void;
 }
@@ -45,8 +50,17 @@ export type Profile =
       readonly readonly?: readonly string[];
       /** Paths that must look empty to the child (state, keys, sockets). */
       readonly masked?: readonly string[];
-      readonly network: 'none' | 'host';
+      readonly network: Network;
     };
+
+/**
+ * `host` is the machine's own network. With `relay` the child has none but a proxy at `RELAY_ADDRESS`, behind
+ * which is whoever listens on that Unix socket.
+ */
+export type Network = 'none' | 'host' | { readonly relay: string };
+
+export const RELAY_PORT = 3128;
+export const RELAY_ADDRESS = `http://127.0.0.1:${RELAY_PORT}`;
 
 export type RunOutcome =
   | {
@@ -88,7 +102,7 @@ export interface StageOutcome {
 }
 
 /** A process that stays has no timeout and its streams are the caller's to read. */
-export type StartSpec = Omit<RunSpec, 'timeoutMs' | 'stdin' | 'onStderr'>;
+export type StartSpec = Omit<RunSpec, 'timeoutMs' | 'stdin' | 'onStderr' | 'after'>;
 
 /** A program on the person's own terminal: nothing is captured, nothing times out. */
 export type InteractiveSpec = Pick<RunSpec, 'argv' | 'env' | 'cwd' | 'profile' | 'limits'>;

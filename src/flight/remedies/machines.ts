@@ -72,7 +72,7 @@ const runCommand: Reversal = {
   },
   plan: (call, before: Json) => {
     const printed =
-      typeof before === 'string' ? (/\[stdout\]\n([^]*?)\n?\[stderr\]/.exec(before)?.[1] ?? '') : '';
+      typeof before === 'string' ? (/\[stdout\]\n([\s\S]*?)\n?\[stderr\]/.exec(before)?.[1] ?? '') : '';
     const undo = changeOf(call)?.undo(printed);
     if (undo === undefined) return 'what it changes could not be read inside the machine';
     return { argv: call.argv, undo: runScript(call, undo) };

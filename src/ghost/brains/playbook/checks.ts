@@ -40,6 +40,36 @@ export function checksBetween(client: Vm, server: Vm, flow: Flow): readonly Fail
   return [...rulesCheck(client, 'Outbound', flow, 'Allow'), ...rulesCheck(server, 'Inbound', flow, 'Allow')];
 }
 
+/**
+ * A storage account lets everybody connect and refuses in words, so its own words are asked for from inside a
+ * client that can be asked; and both sides of the setting are read.
+ */
+export function storageChecks(account: string, client: Vm): readonly FailedCheck[] {
+  const { name, vnet } = client.subnet;
+  const allowed = `contains(to_string(networkRuleSet.virtualNetworkRules[].virtualNetworkResourceId),'/virtualNetworks/${vnet.name}/subnets/${name}')`;
+  const refused = "contains(value[0].message,'AuthorizationFailure')";
+  const settings = [
+    az('storage', 'account', 'show', '--name', account, '--query', allowed, '--output', 'json'),
+    az(
+      ...['network', 'vnet', 'subnet', 'show', '--resource-group', vnet.group, '--vnet-name', vnet.name],
+      ...['--name', name, '--query', "contains(to_string(serviceEndpoints[].service),'Microsoft.Storage')"],
+      ...['--output', 'json'],
+    ),
+  ];
+  const asked = az(
+    ...['vm', 'run-command', 'invoke', '--resource-group', client.group, '--name', client.name],
+    ...[
+      '--command-id',
+      'RunShellScript',
+      '--scripts',
+      `curl -s -m 20 https://${account}.blob.core.windows.net/`,
+    ],
+    ...['--query', `contains(value[0].message,'<Code>') && !${refused}`, '--output', 'json'],
+  );
+  const commands = client.linux && client.running ? [...settings, asked] : settings;
+  return commands.map((command) => ({ command, expected: 'true' }));
+}
+
 export function withChecks(findings: readonly Finding[], checks: readonly FailedCheck[]): readonly Finding[] {
   return findings.map((f) => ({ ...f, checks: [...(f.checks ?? []), ...checks] }));
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../core/index.ts';
-import { checksBetween, conversationCheck, rulesCheck, withChecks } from './checks.ts';
+import { checksBetween, conversationCheck, rulesCheck, storageChecks, withChecks } from './checks.ts';
 import { type Complaint, type Conversation, readComplaint } from './complaint.ts';
 import { type Casebook, conclude, inconclusive } from './conclude.ts';
 import { checkExposure } from './exposure.ts';
@@ -8,7 +8,7 @@ import { checkName, type NameResult, staleRecord } from './names.ts';
 import type { Notebook } from './notebook.ts';
 import { checkNsg, type Flow } from './nsg.ts';
 import { checkControlPlane, checkGuests, checkPower } from './path.ts';
-import { namesPassedOver, passedOver } from './second-look.ts';
+import { namesPassedOver, passedOver, unpaired } from './second-look.ts';
 import { checkStorage, checkWayToStorage, storageAccounts } from './storage.ts';
 import { readSymptom, type Symptom } from './symptom.ts';
 import { splitSentences, tone } from './tone.ts';
@@ -71,7 +71,8 @@ function mentionsStorage(symptom: Symptom): boolean {
 
 function reachability(all: Case): void {
   const { notebook, symptom, complaint, book } = all;
-  const followed = followAll(all, complaint.conversations, complaint.hosts);
+  const told = followAll(all, complaint.conversations, complaint.hosts);
+  const followed = [...told, ...followAll(all, unpaired(complaint, told), [])];
   for (const account of complaint.storageAccounts) storage(all, account);
   alone(
     all,
@@ -144,14 +145,14 @@ function storage(
 ): void {
   const result = checkStorage(notebook, inventory, account.name, account.clients);
   const port = symptom.ports[0] ?? 443;
-  const check = (client: Vm) =>
-    conversationCheck(client, `${account.name}.blob.core.windows.net`, { port, protocol: 'tcp' });
-  book.findings.push(...withChecks(result.findings, account.clients.map(check)));
+  const checks = account.clients.flatMap((client) => storageChecks(account.name, client));
+  book.findings.push(...withChecks(result.findings, checks));
   book.cleared.push(...result.cleared);
   if (result.findings.length > 0) return;
   for (const client of account.clients.slice(0, 2)) {
     const way = checkWayToStorage(notebook, inventory, account.name, client, port);
-    book.findings.push(...withChecks(way, [check(client)]));
+    const blob = `${account.name}.blob.core.windows.net`;
+    book.findings.push(...withChecks(way, [conversationCheck(client, blob, { port, protocol: 'tcp' })]));
   }
 }
 

@@ -45,7 +45,7 @@ export function ruleBefore(
 export function acceptInside(vm: Vm, chain: 'INPUT' | 'OUTPUT' | 'FORWARD', flow: Flow): readonly string[] {
   if (!vm.linux) return [];
   const port = flow.port === null ? '' : ` --dport ${flow.port}`;
-  const rule = `-s ${flow.source}/32 -d ${flow.destination}/32 -p ${flow.protocol}${port} -j ACCEPT`;
+  const rule = `-s ${flow.source}/32 -d ${flow.destination}/32 --protocol ${flow.protocol}${port} -j ACCEPT`;
   return [inside(vm, `iptables -I ${chain} 1 ${rule}`)];
 }
 
