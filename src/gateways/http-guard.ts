@@ -32,21 +32,28 @@ export type Body =
   | { readonly ok: true; readonly bytes: Buffer }
   | { readonly ok: false; readonly why: 'too_large' | 'broken' };
 
-export async function readBody(request: IncomingMessage, limit: number): Promise<Body> {
-  const announced = Number(request.headers['content-length'] ?? 0);
-  if (announced > limit) return { ok: false, why: 'too_large' };
-  const chunks: Buffer[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of request as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      if (size > limit) return { ok: false, why: 'too_large' };
-      chunks.push(chunk);
+export function readBody(request: IncomingMessage, limit: number): Promise<Body> {
+  return new Promise((resolve) => {
+    if (Number(request.headers['content-length'] ?? 0) > limit) {
+      resolve({ ok: false, why: 'too_large' });
+      return;
     }
-  } catch {
-    return { ok: false, why: 'broken' };
-  }
-  return { ok: true, bytes: Buffer.concat(chunks) };
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= limit) chunks.push(chunk);
+      else {
+        request.pause();
+        resolve({ ok: false, why: 'too_large' });
+      }
+    });
+    request.once('end', () =>
+      resolve({ ok: true, bytes: chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks) }),
+    );
+    for (const event of ['error', 'aborted', 'close'] as const)
+      request.once(event, () => resolve({ ok: false, why: 'broken' }));
+  });
 }
 
 /** `Authorization: Bearer`, or the header Gemini clients send. Never the query string: those end up in logs. */

@@ -2,7 +2,7 @@ import type { Attributes, Span, SpanContext } from '@opentelemetry/api';
 import type { TracerProvider, TracerProviderOptions } from '@opentelemetry/sdk-trace';
 import { z } from 'zod';
 import { type JsonObject, messageOf } from '../core/index.ts';
-import { redact } from '../redact/index.ts';
+import { shown } from './shown.ts';
 
 /**
  * OpenTelemetry spans of governed calls, when configured.
@@ -54,7 +54,6 @@ export interface TraceParent {
 
 const SILENT: CallSpan = { carry: {}, set: () => undefined, end: () => undefined };
 const OFF: Telemetry = { start: async () => SILENT, close: async () => undefined };
-const MAX_TEXT = 200;
 
 export function openTelemetry(
   config: TelemetryConfig | undefined,
@@ -83,11 +82,10 @@ async function load(config: TelemetryConfig) {
     import('@opentelemetry/sdk-trace'),
     import('@opentelemetry/exporter-trace-otlp-http'),
   ]);
-  const exporter = new OTLPTraceExporter({ url: config.otlp_endpoint, timeoutMillis: 5000 });
+  const exporter = new OTLPTraceExporter({ url: config.otlp_endpoint, timeoutMillis: 2000 });
   const provider: TracerProvider = new sdk.TracerProvider({
     resource: resourceOf({ 'service.name': config.service_name }),
     sampler: new sdk.ParentBasedSampler({ root: new sdk.TraceIdRatioBasedSampler(config.sample_ratio) }),
-    spanLimits: { attributeValueLengthLimit: MAX_TEXT },
     spanProcessors: [new sdk.BatchSpanProcessor({ exporter, scheduledDelayMillis: 1000 })],
   });
   const tracer = provider.getTracer('writ');
@@ -162,12 +160,8 @@ function attributesOf(facts: SpanFacts): Attributes {
   const attributes: Attributes = {};
   for (const [name, value] of Object.entries(facts)) {
     if (typeof value === 'string') attributes[name] = shown(value);
-    else if (typeof value === 'object') attributes[name] = value.map(shown);
+    else if (typeof value === 'object') attributes[name] = value.map((text) => shown(text));
     else if (value !== undefined) attributes[name] = value;
   }
   return attributes;
 }
-
-/** Redacted before it is cut: half a secret is not recognised as one. */
-const shown = (text: string): string =>
-  redact(text.slice(0, 10 * MAX_TEXT).toWellFormed()).text.slice(0, MAX_TEXT);

@@ -56,3 +56,4 @@ export {
   verifyState,
   worstStatus,
 } from './verify/index.ts';
+export { openWalFlush, type WalFlush } from './wal-flush.ts';
