@@ -5,10 +5,10 @@ import type { Digest } from '../core/index.ts';
 /** A file that only grows, with its digest at hand. What is added is gathered and written in one piece. */
 export interface AppendFile {
   add(text: string): void;
-  /** Writes what was gathered; false when there was nothing. */
-  write(): boolean;
-  /** Forces to disk what was written. */
-  sync(): void;
+  /** Hands what was gathered to the system, in one piece. */
+  write(): void;
+  /** Writes, and forces to disk what is not there yet. */
+  flush(): void;
   /** SHA-256 of everything in it, what is still gathered included. */
   digest(): Digest;
   close(): void;
@@ -28,27 +28,33 @@ export function openAppend(path: string, goodBytes: number): AppendFile {
     at += n;
   }
   let size = goodBytes;
+  let forced = goodBytes;
   let gathered = '';
+  const write = () => {
+    if (gathered === '') return;
+    const bytes = Buffer.from(gathered);
+    try {
+      for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
+    } catch (error) {
+      // Half a line in the middle would be damage: a full disk must leave the file as it was.
+      ftruncateSync(fd, size);
+      throw error;
+    }
+    size += bytes.length;
+    gathered = '';
+  };
   return {
     add: (text) => {
       gathered += text;
       hash.update(text);
     },
-    write: () => {
-      if (gathered === '') return false;
-      const bytes = Buffer.from(gathered);
-      try {
-        for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
-      } catch (error) {
-        // Half a line in the middle would be damage: a full disk must leave the file as it was.
-        ftruncateSync(fd, size);
-        throw error;
-      }
-      size += bytes.length;
-      gathered = '';
-      return true;
+    write,
+    flush: () => {
+      write();
+      if (forced === size) return;
+      fdatasyncSync(fd);
+      forced = size;
     },
-    sync: () => fdatasyncSync(fd),
     digest: () => hash.copy().digest('hex') as Digest,
     close: () => closeSync(fd),
   };

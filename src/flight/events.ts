@@ -151,10 +151,7 @@ export function openEvents(options: {
         file.add(`${line}\n`);
       }
     },
-    flush: (durable) => {
-      file.write();
-      if (durable) file.sync();
-    },
+    flush: (durable) => (durable ? file.flush() : file.write()),
     close: file.close,
   };
 }

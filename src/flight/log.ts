@@ -68,11 +68,12 @@ export function reopenLog(deps: FlightDeps, loaded: LoadedFlight): FlightLog {
 }
 
 /**
- * What reaching a state means for the disk. `gather`: nothing outside depends on it yet, a crash would derive
- * it again; it goes with the next flush. `log`: an engine is started or judges are asked next, so the log is
+ * What reaching a state means for the disk. `gather`: nothing outside depends on it yet and a crash would derive
+ * it again; it goes with the next flush. `write`: the log has it, should this process die; it is forced with
+ * the next flush, which follows at once. `log`: an engine is started or judges are asked next, so the log is
  * forced. `all`: something happens outside, or somebody is answered: log, events and checkpoint are forced.
  */
-const FLUSH: Readonly<Record<State, 'gather' | 'log' | 'all'>> = {
+const FLUSH: Readonly<Record<State, 'gather' | 'write' | 'log' | 'all'>> = {
   INIT: 'gather',
   PLAN_RUNNING: 'log',
   PLAN_GENERATED: 'gather',
@@ -84,7 +85,7 @@ const FLUSH: Readonly<Record<State, 'gather' | 'log' | 'all'>> = {
   APPROVED: 'gather',
   READY_FOR_TAKEOFF: 'gather',
   TAKEOFF_RUNNING: 'all',
-  EXECUTION_COMPLETE: 'all',
+  EXECUTION_COMPLETE: 'write',
   COMPLETED: 'all',
   FAILED: 'all',
 };
@@ -126,7 +127,8 @@ function logOf(
       }
       audit.append(events, wal.count);
       const needed = FLUSH[record.state];
-      if (needed !== 'gather') flush(needed === 'all');
+      if (needed === 'write') wal.write();
+      else if (needed !== 'gather') flush(needed === 'all');
     },
     close: () => {
       try {

@@ -17,6 +17,7 @@ import {
   stepRoot,
   workspaceNow,
 } from './step-context.ts';
+import { planTerraform } from './terraform.ts';
 import { planToken, tokenParts } from './token.ts';
 import { stepConfig } from './workflow.ts';
 
@@ -27,10 +28,8 @@ import { stepConfig } from './workflow.ts';
  * PL2 The workspace is the same before and after, isolation or not.
  */
 export async function plan(context: StepContext): Promise<Moved> {
-  const { log, step } = context;
+  const { log, step, engine } = context;
   const runs = standing(context).runs ?? 0;
-  const before = workspaceNow(context);
-  const folders = freshFolders(stepRoot(context));
   log.commit(
     [
       {
@@ -39,6 +38,12 @@ export async function plan(context: StepContext): Promise<Moved> {
         change: { step: step.id, state: 'PLAN_RUNNING', patch: { runs: runs + 1 } },
       },
     ],
+    [],
+  );
+  const before = workspaceNow(context);
+  const folders = freshFolders(stepRoot(context));
+  log.commit(
+    [],
     [
       planEvent(context, {
         event_type: 'environment_prepared',
@@ -53,10 +58,12 @@ export async function plan(context: StepContext): Promise<Moved> {
     ],
   );
   const told = { runIndex: runs, workspaceHash: before };
-  const launched = await launch(
-    await planWrit(context),
-    launchOptions(context, 'flight-plan', folders, told),
-  );
+  const options = launchOptions(context, 'flight-plan', folders, told);
+  const writ = await planWrit(context);
+  const launched =
+    engine.kind === 'builtin' && engine.name === 'terraform'
+      ? await planTerraform(context, writ, options)
+      : await launch(writ, options);
   const after = workspaceNow(context);
   if (before !== after) return workspaceChanged(context, launched);
   if (!launched.ok) return engineFailed(context, launched);

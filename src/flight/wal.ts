@@ -123,7 +123,9 @@ export interface Wal {
   digest(): Digest;
   /** Makes the entries; they are on disk after the next `flush`. */
   append(entries: readonly NewEntry[]): readonly WalEntry[];
-  /** One write and one flush for all that was appended since the last. */
+  /** Hands what was appended to the system: it survives this process, not yet the machine. */
+  write(): void;
+  /** Forces to disk all that was appended since the last. */
   flush(): void;
   close(): void;
 }
@@ -167,9 +169,8 @@ export function openWal(options: OpenWal): Wal {
         head = checksum;
         return entry;
       }),
-    flush: () => {
-      if (file.write()) file.sync();
-    },
+    write: file.write,
+    flush: file.flush,
     close: file.close,
   };
 }

@@ -20,7 +20,7 @@ export function workspaceHash({ folder, except = [] }: WorkspaceOptions): Digest
   const ignored = readIgnore(folder);
   const entries: (readonly [string, string, string])[] = [];
   const walk = (dir: string) => {
-    const handle = opendirSync(dir);
+    const handle = opendirSync(dir, { bufferSize: 512 });
     try {
       for (let entry = handle.readSync(); entry !== null; entry = handle.readSync()) {
         const path = join(dir, entry.name);
@@ -32,8 +32,8 @@ export function workspaceHash({ folder, except = [] }: WorkspaceOptions): Digest
           walk(path);
         } else if (entry.isSymbolicLink()) entries.push([name, 'link', sha256(readlinkSync(path, 'buffer'))]);
         else if (entry.isFile()) {
-          const mode = lstatSync(path).mode & 0o111 ? 'exec' : 'file';
-          entries.push([name, mode, fileHash(path)]);
+          const { mode, size } = lstatSync(path);
+          entries.push([name, mode & 0o111 ? 'exec' : 'file', fileHash(path, size)]);
         } else entries.push([name, 'other', '']);
       }
     } finally {
@@ -45,8 +45,11 @@ export function workspaceHash({ folder, except = [] }: WorkspaceOptions): Digest
   return digestOf(entries.map(([name, kind, hash]) => [Buffer.from(name).toString('hex'), kind, hash]));
 }
 
-/** A file's digest in constant memory. */
-export function fileHash(path: string): Digest {
+const SMALL = 1024 * 1024;
+
+/** A file's digest in constant memory; a small one, as its `size` says, is read at once. */
+export function fileHash(path: string, size = lstatSync(path).size): Digest {
+  if (size <= SMALL) return sha256(readFileSync(path));
   const fd = openSync(path, 'r');
   try {
     const hash = createHash('sha256');
