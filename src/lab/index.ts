@@ -2,6 +2,13 @@
  * Lab: a simulated Azure. A world file becomes a lab directory with stand-ins for `az`, `ping`, `dig` and the
  * like; whoever puts its `bin` first on PATH works in that world.
  */
+export {
+  readTroubles,
+  TROUBLE_KINDS,
+  type Trouble,
+  type TroubleKind,
+  writeTroubles,
+} from './az/troubles.ts';
 export { MAX_SPEED, speedFromEnvironment } from './lab/clock.ts';
 export { labClock } from './lab/lab-clock.ts';
 export { readLeftovers } from './lab/leftovers.ts';

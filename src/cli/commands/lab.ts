@@ -5,6 +5,7 @@ import { createAuthority, type Evaluator } from '../../authority/index.ts';
 import { CODES, digestOf, EXIT, systemClock, systemIds, visible, WritError } from '../../core/index.ts';
 import type { PreparedLab } from '../../lab/index.ts';
 import type { Cli, DefineCommand } from '../cli.ts';
+import type { TroubleFlags } from '../lab-trouble.ts';
 
 interface UpFlags {
   readonly dir?: string;
@@ -41,6 +42,20 @@ export const define: DefineCommand = (command, cli) => {
       '\nExamples:\n  writ lab up redis-behind-dead-nva --speed 60\n  eval "$(writ lab up ./my-world.yaml --print-env)" && az vm list -o table',
     )
     .action((world: string, flags: UpFlags) => up(cli, world, flags));
+  command
+    .command('trouble')
+    .description('in a lab: let az fail the way Azure can, until "none" takes it away')
+    .argument('[kind]', 'which trouble, or none; without it, what there is and what is set')
+    .option('--on <command>', 'only for az commands that begin with these words')
+    .option('--times <n>', 'only for so many calls')
+    .option('--json', 'one JSON document')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  writ lab trouble forbidden --on "network watcher packet-capture create"\n  writ lab trouble unreachable --on "storage blob download" --times 1\n  writ lab trouble none',
+    )
+    .action(async (kind: string | undefined, flags: TroubleFlags) =>
+      (await import('../lab-trouble.ts')).trouble(cli, kind, flags),
+    );
   command
     .command('bench')
     .description('investigate worlds with the embedded brain and score what it claims')

@@ -1,6 +1,8 @@
 /** One call of `az`: words in, text and exit code out. Command families load only when they are called. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Json } from '../../core/index.ts';
-import { changeLab, type Lab, openLab } from '../lab/open.ts';
+import { changeLab, type Lab, openLab, TROUBLES_FILE } from '../lab/open.ts';
 import { type Parsed, parseInvocation } from './arguments.ts';
 import { Arguments, type Call, type Command, type Commands, needResourceId } from './call.ts';
 import { AzError, isAzError, usage } from './errors.ts';
@@ -68,9 +70,10 @@ async function carryOut(
   const { dir, realMs, env, cwd } = around;
   const each = async (lab: Lab, change: Call['change']) => {
     checkLogin(lab, parsed.spec.name);
+    const alter = await troubles(dir, parsed);
     const results: (Json | undefined)[] = [];
     for (const args of byIds(parsed))
-      results.push(await command.run({ lab, world: lab.world, args, cwd, warn, change }));
+      results.push(alter(await command.run({ lab, world: lab.world, args, cwd, warn, change })));
     return results;
   };
   if (command.writes) return changeLab(dir, realMs, env, USER, each);
@@ -78,6 +81,16 @@ async function carryOut(
     throw new Error(`az ${parsed.spec.name} is not a command that writes`);
   };
   return each(await openLab(dir, realMs, env), refuse);
+}
+
+/** Whatever trouble somebody set for this command; mostly none, and then nothing is loaded. */
+async function troubles(
+  dir: string,
+  { spec, values }: Parsed,
+): Promise<(answer: Json | undefined) => Json | undefined> {
+  if (!existsSync(join(dir, TROUBLES_FILE))) return (answer) => answer;
+  const { meetTroubles } = await import('./troubles.ts');
+  return meetTroubles(dir, spec.name, values.get('--account-name')?.[0]);
 }
 
 function checkLogin(lab: Lab, command: string): void {

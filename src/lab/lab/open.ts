@@ -8,6 +8,8 @@ import { atSpeed, speedFromEnvironment, worldTime } from './clock.ts';
 import { type LabState, readState, updateState } from './state.ts';
 
 export const WORLD_FILE = 'world.json';
+/** There while somebody has set trouble for `az`. */
+export const TROUBLES_FILE = 'troubles.json';
 
 export interface Lab {
   readonly dir: string;

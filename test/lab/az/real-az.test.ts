@@ -1,10 +1,7 @@
-import { execFile } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { commandNames, commandSpec } from '../../../src/lab/az/grammar.ts';
 import { testLab } from '../lab-dir.ts';
+import { runRealAz as real } from './real-az.ts';
 
 /**
  * The stand-in beside a real azure-cli that is not logged in: which arguments there are, which are required,
@@ -12,17 +9,6 @@ import { testLab } from '../lab-dir.ts';
  * a handful of commands, or all of them with WRIT_LONG=1 (a real az takes seconds to start).
  */
 const REAL = process.env.WRIT_REAL_AZ;
-const home = mkdtempSync(join(tmpdir(), 'writ-real-az-'));
-
-function real(argv: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  return new Promise((resolve) => {
-    const env = { PATH: process.env.PATH ?? '', HOME: home, AZURE_CORE_COLLECT_TELEMETRY: '0' };
-    const child = execFile(REAL!, [...argv], { env, timeout: 120_000 }, (error, stdout, stderr) => {
-      resolve({ code: error ? Number(error.code ?? 1) : 0, stdout, stderr });
-    });
-    child.stdin?.end();
-  });
-}
 
 /** Left out: what a lab's login does, and what asks before it looks at its arguments. */
 const SKIPPED =
