@@ -1,6 +1,6 @@
 import type { Inventory, Subnet, Vm } from './inventory.ts';
 import { literal, type Mention, mentionsIn } from './mentions.ts';
-import { portsOf, scoreRoles } from './roles.ts';
+import { isFormerPlace, portsOf, scoreRoles } from './roles.ts';
 import type { Symptom } from './symptom.ts';
 import { BREAK, clauseAt, splitSentences, tone } from './tone.ts';
 
@@ -20,6 +20,10 @@ export interface Complaint {
   /** Machines the text says are fine: good for comparison. */
   readonly controls: readonly Vm[];
   readonly mentioned: readonly Vm[];
+  /** Machines a sentence speaks ill of as a whole, though nobody may have been paired with them. */
+  readonly troubled: readonly Vm[];
+  /** Where the text says a service used to be. */
+  readonly former: readonly Vm[];
   readonly storageAccounts: readonly { readonly name: string; readonly clients: readonly Vm[] }[];
   readonly hosts: readonly {
     readonly name: string;
@@ -136,6 +140,14 @@ export function readComplaint(
           ),
     controls,
     mentioned: everyone,
+    troubled: unique(
+      sentences
+        .filter((s) => tone(s.text) === 'bad')
+        .flatMap((s) => s.mentions.flatMap((m) => (m.vm && !controls.includes(m.vm) ? [m.vm] : []))),
+    ),
+    former: everyone.filter((vm) =>
+      sentences.some((s) => s.mentions.some((m) => m.vm === vm && isFormerPlace(s.text, m))),
+    ),
     storageAccounts: storage.map((s) => ({
       name: s.name,
       clients: s.clients.length > 0 ? unique(s.clients) : known,

@@ -107,7 +107,9 @@ export function checkName(
       remedies: expected[0] ? moveRecord(zone, relative, null, expected[0].ip) : [],
     });
   } else if (address !== null)
-    findings.push(...wrongRecord(inventory, zone, relative, host, address, expected, records.auditId));
+    findings.push(
+      ...wrongRecord(inventory, zone, relative, host, address, expected, complaint.former, records.auditId),
+    );
   return {
     findings,
     address,
@@ -120,7 +122,9 @@ export function checkName(
 function unlinked(host: string, complaint: Complaint): readonly Vm[] {
   const servers = complaint.conversations.map((c) => c.server);
   const clients = complaint.hosts.flatMap((h) => h.clients);
-  const candidates = complaint.mentioned.filter((vm) => servers.includes(vm) || !clients.includes(vm));
+  const candidates = complaint.mentioned.filter(
+    (vm) => !complaint.former.includes(vm) && (servers.includes(vm) || !clients.includes(vm)),
+  );
   const alike = candidates.filter((vm) => likeness(host, vm.name) > 0);
   return alike.length > 0 ? alike : candidates;
 }
@@ -173,13 +177,15 @@ function wrongRecord(
   host: string,
   address: string,
   expected: readonly Vm[],
+  former: readonly Vm[],
   auditId: string,
 ): readonly Finding[] {
   const holder = vmAt(inventory, address);
   const right = expected.find((vm) => vm !== holder);
+  const left = holder !== undefined && former.includes(holder);
   if (holder !== undefined && (expected.length === 0 || expected.includes(holder))) return [];
   // Another machine that is merely spoken of says nothing about a record that leads to a living one.
-  if (holder !== undefined && !expected.some((vm) => alike(host, vm, holder))) return [];
+  if (holder !== undefined && !left && !expected.some((vm) => alike(host, vm, holder))) return [];
   const who = holder === undefined ? 'where no machine lives' : `which is ${holder.name}`;
   return [
     {

@@ -41,6 +41,22 @@ function between(words: string): 'forward' | 'backward' | undefined {
   return FORWARD.test(words) ? 'forward' : undefined;
 }
 
+const MOVED =
+  /\b(mov(ed|es|ing)|migrat\w+|relocat\w+|transferred|switched|cut over|took over|takes over|replac\w+)\b/i;
+
+/** "The historian moved from A to B", "B replaces A", "the old server A": the service is no longer at A. */
+export function isFormerPlace(text: string, mention: Mention): boolean {
+  const before = text.slice(0, mention.start);
+  const after = text.slice(mention.end);
+  if (/\b(old|former|previous|retired|legacy|decommissioned)\s+([\w-]+\s+){0,2}$/i.test(before)) return true;
+  if (!MOVED.test(text)) return false;
+  return (
+    /\bfrom\s+(the |our )?([\w-]+\s+){0,2}$/i.test(before) ||
+    /\b(replac(es|ed|ing)|took over|takes over)\s+(from\s+)?(the |our )?([\w-]+\s+){0,1}$/i.test(before) ||
+    /^[^.;]{0,20}\b(was|were|has been|is) replaced\b/i.test(after)
+  );
+}
+
 export type Scored<M extends Mention> = M & { readonly score: number };
 
 /** Every mention of a sentence with its score. */

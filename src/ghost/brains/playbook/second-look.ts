@@ -37,6 +37,15 @@ export function passedOver(
     .slice(0, MAX_CONVERSATIONS);
 }
 
+/** Machines in trouble that nobody was paired with ask what the others ask. */
+export function unpaired(complaint: Complaint, followed: readonly Conversation[]): readonly Conversation[] {
+  const paired = new Set(followed.flatMap((c) => (c.client ? [c.client, c.server] : [c.server])));
+  const servers = followed.filter((c, i) => followed.findIndex((o) => o.server === c.server) === i);
+  return complaint.troubled
+    .filter((vm) => !paired.has(vm) && !vm.forwarding && !complaint.former.includes(vm))
+    .flatMap((client) => servers.filter((c) => c.client !== null).map((c) => ({ ...c, client })));
+}
+
 /** Host names in the text that were not looked up because they seemed all right. */
 export function namesPassedOver(symptom: Symptom, complaint: Complaint): Complaint['hosts'] {
   const clients = complaint.clients.length > 0 ? complaint.clients : complaint.mentioned.slice(0, 1);
