@@ -1,5 +1,6 @@
 import { systemIds } from '../core/index.ts';
 import type { FlightDeps } from '../flight/index.ts';
+import { openApprovalQueueOf } from './approval-queue.ts';
 import type { Cli } from './cli.ts';
 import { durationMs } from './config.ts';
 import { osUser } from './os-user.ts';
@@ -15,21 +16,12 @@ export async function withFlights<T>(
   /** Where the commands of a flight are found, when it is not the system's. */
   place: Pick<ShellWish, 'programPath' | 'env'> = {},
 ): Promise<T> {
-  const [room, { openStateApprovals }, { flightCommands }] = await Promise.all([
+  const [room, { flightCommands }] = await Promise.all([
     import('../flight/index.ts'),
-    import('../authority/index.ts'),
     import('./flight-commands.ts'),
   ]);
-  const { users, approvals, default_decision, aggregation } = workspace.config;
-  const queue = openStateApprovals({
-    stateDir: workspace.state,
-    clock: workspace.clock,
-    ids: systemIds,
-    ...(users === undefined
-      ? {}
-      : { users: Object.fromEntries(Object.entries(users).map(([name, { roles }]) => [name, roles])) }),
-    allowSelfApproval: approvals?.allow_self_approval === true,
-  });
+  const { approvals, default_decision, aggregation } = workspace.config;
+  const queue = await openApprovalQueueOf(workspace, workspace.clock);
   const commands = flightCommands(workspace, place);
   const stop = new AbortController();
   const interrupted = () => stop.abort();

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { ApprovalRecord, ApprovalStatus, DurableApprovalQueue } from '../../authority/index.ts';
-import { CODES, parseJson, systemClock, systemIds, visible, WritError } from '../../core/index.ts';
+import { CODES, parseJson, systemClock, visible, WritError } from '../../core/index.ts';
 import { statePaths } from '../../ledger/index.ts';
+import { openApprovalQueueOf } from '../approval-queue.ts';
 import type { Cli, DefineCommand } from '../cli.ts';
 import { type FolderFlags, type Folders, folderOptions, folders } from '../folders.ts';
 import { osUser } from '../os-user.ts';
@@ -152,17 +153,7 @@ async function withQueue<T, E>(
   const places = folders(cli, flags);
   // Looking must not make a state folder.
   if (!existsSync(statePaths(places.state).database)) return empty;
-  const { openStateApprovals } = await import('../../authority/index.ts');
-  const { users, approvals } = places.config;
-  const queue = openStateApprovals({
-    stateDir: places.state,
-    clock: systemClock,
-    ids: systemIds,
-    ...(users === undefined
-      ? {}
-      : { users: Object.fromEntries(Object.entries(users).map(([name, { roles }]) => [name, roles])) }),
-    allowSelfApproval: approvals?.allow_self_approval === true,
-  });
+  const queue = await openApprovalQueueOf(places, systemClock);
   try {
     return await work(queue, places);
   } finally {

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { createAuthority, openStateApprovals } from '../../authority/index.ts';
+import { createAuthority } from '../../authority/index.ts';
 import { CODES, type JsonObject, messageOf, systemClock, systemIds, WritError } from '../../core/index.ts';
 import { openLedger, statePaths } from '../../ledger/index.ts';
+import { openApprovalQueueOf } from '../approval-queue.ts';
 import type { Cli, DefineCommand } from '../cli.ts';
 import { type FolderFlags, folderOptions, folders } from '../folders.ts';
 
@@ -31,7 +31,9 @@ export const define: DefineCommand = (command, cli) => {
 };
 
 async function serveMcp(cli: Cli, flags: Flags): Promise<void> {
-  const { createMcpGateway, mcpConfigMistake, mcpConfigSchema } = await import('../../gateways/mcp/index.ts');
+  const { createMcpGateway, mcpConfigMistake, mcpConfigSchema, stdioClient } = await import(
+    '../../gateways/mcp/index.ts'
+  );
   const { readDocument } = await import('../../core/document.ts');
   const file = resolve(cli.cwd, flags.config);
   const { value: config } = readDocument(readConfig(file), mcpConfigSchema, { file: flags.config });
@@ -49,11 +51,11 @@ async function serveMcp(cli: Cli, flags: Flags): Promise<void> {
       baseDir: dirname(file),
     });
     if (flags.stdio) {
-      const { StdioServerTransport } = await import('@modelcontextprotocol/sdk/server/stdio.js');
-      const limit = { maxBufferSize: config.limits.message_bytes };
-      await gateway.attach(new StdioServerTransport(cli.stdin, process.stdout, limit) as Transport);
+      const session = await gateway.attach(
+        stdioClient(cli.stdin, process.stdout, config.limits.message_bytes),
+      );
       // The client's end of the line is the end of the session.
-      await Promise.race([untilStopped(), new Promise<void>((end) => cli.stdin.once('close', () => end()))]);
+      await Promise.race([untilStopped(), session.ended]);
     } else {
       announce(cli, flags, await gateway.listen());
       await untilStopped();
@@ -110,7 +112,7 @@ async function openState(cli: Cli, flags: FolderFlags, name: string) {
   // One writer a journal: each gateway process has its own.
   const file = `gateway_${name}_${clock.now().toISOString().slice(0, 19).replace(/[-:]/g, '')}_${process.pid}.jsonl`;
   const journal = await ledger.openJournal({ path: join(paths.ledger, file), checkpointEvery: 1000 });
-  const queue = openStateApprovals({ stateDir: place.state, clock, ids });
+  const queue = await openApprovalQueueOf(place, clock);
   const log = (line: JsonObject) => cli.note(JSON.stringify({ time: clock.now().toISOString(), ...line }));
   const authority = createAuthority({ clock, ids, queue });
   return {

@@ -1,6 +1,7 @@
 import { CODES, EXIT, systemClock, systemIds, visible, WritError } from '../../core/index.ts';
 import { openLedger } from '../../ledger/index.ts';
 import type { Progress, RunSummary } from '../../runner/index.ts';
+import { openApprovalQueueOf } from '../approval-queue.ts';
 import type { Cli, DefineCommand } from '../cli.ts';
 import { type Folders, folders } from '../folders.ts';
 import {
@@ -156,18 +157,9 @@ async function recorded(
 }
 
 async function openAuthority(cli: Cli, places: Folders, when: 'park' | 'ask' | 'never') {
-  const { createAuthority, openStateApprovals } = await import('../../authority/index.ts');
+  const { createAuthority } = await import('../../authority/index.ts');
   const { osUser } = await import('../os-user.ts');
-  const { users, approvals } = places.config;
-  const queue = openStateApprovals({
-    stateDir: places.state,
-    clock: systemClock,
-    ids: systemIds,
-    ...(users === undefined
-      ? {}
-      : { users: Object.fromEntries(Object.entries(users).map(([name, { roles }]) => [name, roles])) }),
-    allowSelfApproval: approvals?.allow_self_approval === true,
-  });
+  const queue = await openApprovalQueueOf(places, systemClock);
   const approver = when === 'ask' ? (await import('../approver.ts')).approverFor(cli, 'ask') : undefined;
   const authority = createAuthority({
     clock: systemClock,
