@@ -1,8 +1,16 @@
-import { lstatSync, mkdirSync, opendirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Digest, digestOf, type JsonObject, sha256, type Writ } from '../core/index.ts';
 import { redact } from '../redact/index.ts';
-import { type Network, type Profile, run, SYSTEM_PATH } from '../sandbox/index.ts';
+import {
+  type Network,
+  type NotStarted,
+  type Profile,
+  type RunOutcome,
+  run,
+  SYSTEM_PATH,
+} from '../sandbox/index.ts';
+import { watchDisk } from './disk-watch.ts';
 import { type EngineNetwork, openEngineNetwork } from './engine-network.ts';
 import type { Connection } from './host-proxy.ts';
 import { type Mode, PROTOCOL_VERSION, type Receipt, readReceipt } from './protocol.ts';
@@ -46,9 +54,6 @@ export type Launched =
   | { readonly ok: false; readonly reason: string; readonly receipt?: Receipt };
 
 const MAX_RECEIPT_BYTES = 4 * 1024 * 1024;
-const MAX_FILE_BYTES = 1024 * 1024 * 1024;
-const MAX_FOLDER_BYTES = 2 * 1024 * 1024 * 1024;
-const MAX_FOLDER_FILES = 20_000;
 const TEN_MINUTES = 600_000;
 
 /** The words that are executed; part of what is approved. */
@@ -56,9 +61,14 @@ export function engineArgv(engine: ResolvedEngine): readonly string[] {
   return /\.(?:[cm]?js|[cm]?ts)$/.test(engine.file) ? [process.execPath, engine.file] : [engine.file];
 }
 
-/** Identity of what runs: the engine's own file, as it is on disk now. */
+/** Identity of what runs: the engine's own file and the program it needs, as they are on disk now. */
 export function engineHash(engine: ResolvedEngine): Digest {
-  return digestOf({ name: engine.name, file: fileHash(engine.file) });
+  const program = engine.kind === 'builtin' ? engine.program : undefined;
+  return digestOf({
+    name: engine.name,
+    file: fileHash(engine.file),
+    ...(program === undefined ? {} : { program: fileHash(program) }),
+  });
 }
 
 export function freshFolders(root: string): StepFolders {
@@ -81,11 +91,8 @@ function empty(folder: string): void {
 
 export async function launch(writ: Writ, options: LaunchOptions): Promise<Launched> {
   const { folders, mode } = options;
-  const full = new AbortController();
-  const watch = setInterval(() => {
-    if (tooFull(folders)) full.abort();
-  }, 250);
-  const stop = options.signal === undefined ? full.signal : AbortSignal.any([full.signal, options.signal]);
+  const disk = watchDisk([folders.artifacts, folders.temp], [options.workflow.workspace]);
+  const stop = options.signal === undefined ? disk.signal : AbortSignal.any([disk.signal, options.signal]);
   const network = await networkOf(options);
   try {
     const outcome = await run(writ, {
@@ -98,46 +105,44 @@ export async function launch(writ: Writ, options: LaunchOptions): Promise<Launch
         allowed_secrets: Object.keys(options.secrets),
       }),
       timeoutMs: milliseconds(options.step.timeout, TEN_MINUTES),
-      limits: { maxOutputBytes: MAX_RECEIPT_BYTES, fileBytes: MAX_FILE_BYTES },
+      limits: { maxOutputBytes: MAX_RECEIPT_BYTES },
       profile: profileOf(options, network.profile),
       signal: stop,
     });
     if (outcome.kind === 'not_started') return failed(`the engine cannot be started: ${outcome.reason}`);
-    const { output } = outcome;
-    keepLog(join(folders.root, `${mode}.log`), output.stderr, options.secrets);
-    if (outcome.kind === 'timeout')
-      return failed(`the engine did not end within ${options.step.timeout ?? '10m'}`);
-    if (full.signal.aborted || tooFull(folders))
-      return failed('the engine wrote more than it may keep (artifacts and temporary files)');
-    if (outcome.kind === 'aborted') return failed('the engine was stopped from outside');
-    if (output.stdoutTruncated) return failed(`malformed receipt: larger than ${MAX_RECEIPT_BYTES} bytes`);
-    const read = readReceipt(output.stdout, mode);
-    const exit = outcome.signal === null ? `exit code ${outcome.exitCode}` : `signal ${outcome.signal}`;
-    if (outcome.exitCode !== 0 || outcome.signal !== null) {
-      const said = read.ok && read.value.error !== undefined ? `: ${read.value.error}` : '';
-      const kind =
-        outcome.exitCode === 2
-          ? 'validation failed'
-          : outcome.exitCode === 1
-            ? 'the engine failed'
-            : 'the engine ended unexpectedly';
-      return { ...failed(`${kind} (${exit})${said}`), ...(read.ok ? { receipt: read.value } : {}) };
-    }
-    if (!read.ok) return failed(`malformed receipt: ${read.reason}`);
-    if (read.value.status === 'failure')
-      return {
-        ...failed(`the engine failed: ${read.value.error ?? 'it gives no reason'}`),
-        receipt: read.value,
-      };
-    return { ok: true, receipt: read.value };
+    keepLog(join(folders.root, `${mode}.log`), outcome.output.stderr, options.secrets);
+    const overfull = disk.problem();
+    return overfull === null ? receiptOf(outcome, options) : failed(overfull);
   } finally {
-    clearInterval(watch);
+    disk.stop();
     await network.close();
   }
 }
 
+/** The receipt, or why there is none that counts. */
+function receiptOf(outcome: Exclude<RunOutcome, NotStarted>, { mode, step }: LaunchOptions): Launched {
+  if (outcome.kind === 'timeout') return failed(`the engine did not end within ${step.timeout ?? '10m'}`);
+  if (outcome.kind === 'aborted') return failed('the engine was stopped from outside');
+  const { exitCode, signal, output } = outcome;
+  if (output.stdoutTruncated) return failed(`malformed receipt: larger than ${MAX_RECEIPT_BYTES} bytes`);
+  const read = readReceipt(output.stdout, mode);
+  if (exitCode !== 0 || signal !== null) {
+    const exit = signal === null ? `exit code ${exitCode}` : `signal ${signal}`;
+    const said = read.ok && read.value.error !== undefined ? `: ${read.value.error}` : '';
+    const what = EXITS[exitCode] ?? 'the engine ended unexpectedly';
+    return { ...failed(`${what} (${exit})${said}`), ...(read.ok ? { receipt: read.value } : {}) };
+  }
+  if (!read.ok) return failed(`malformed receipt: ${read.reason}`);
+  const { status, error } = read.value;
+  if (status === 'failure')
+    return { ...failed(`the engine failed: ${error ?? 'it gives no reason'}`), receipt: read.value };
+  return { ok: true, receipt: read.value };
+}
+
+const EXITS: Readonly<Record<number, string>> = { 1: 'the engine failed', 2: 'validation failed' };
+
 /** Without isolation there is nothing that could hold an engine to the hosts it names. */
-function networkOf({ step, mode, isolation, onConnection }: LaunchOptions): Promise<EngineNetwork> {
+export function networkOf({ step, mode, isolation, onConnection }: LaunchOptions): Promise<EngineNetwork> {
   const hosts = isolation === 'none' ? [] : (step.network?.[mode] ?? []);
   return openEngineNetwork(hosts, onConnection ?? (() => {}));
 }
@@ -238,34 +243,8 @@ function governed(workflow: LoadedWorkflow): readonly string[] {
   );
 }
 
-function tooFull(folders: StepFolders): boolean {
-  let bytes = 0;
-  let files = 0;
-  const walk = (dir: string): boolean => {
-    let handle: ReturnType<typeof opendirSync>;
-    try {
-      handle = opendirSync(dir);
-    } catch {
-      return false;
-    }
-    try {
-      for (let entry = handle.readSync(); entry !== null; entry = handle.readSync()) {
-        if (++files > MAX_FOLDER_FILES) return true;
-        if (entry.isDirectory()) {
-          if (walk(join(dir, entry.name))) return true;
-        } else bytes += lstatSync(join(dir, entry.name), { throwIfNoEntry: false })?.size ?? 0;
-        if (bytes > MAX_FOLDER_BYTES) return true;
-      }
-      return false;
-    } finally {
-      handle.closeSync();
-    }
-  };
-  return walk(folders.artifacts) || walk(folders.temp);
-}
-
 /** The human log, without what the step was given in confidence. */
-function keepLog(path: string, stderr: Uint8Array, secrets: Readonly<Record<string, string>>): void {
+export function keepLog(path: string, stderr: Uint8Array, secrets: Readonly<Record<string, string>>): void {
   const text = withoutSecrets(Buffer.from(stderr.subarray(0, 1024 * 1024)).toString('utf8'), secrets);
   if (text !== '') writeFileSync(path, text, { mode: 0o600 });
 }

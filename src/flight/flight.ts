@@ -165,7 +165,7 @@ async function fly(
       const step = workflow.value.steps.find((s) => s.id === current.id);
       if (step === undefined)
         throw damaged(log.record.flightId, `there is no step ${current.id} in the workflow`);
-      const engine = resolveEngine(workflow.folder, step.engine);
+      const engine = resolveEngine(workflow.folder, step);
       if (engine === undefined) {
         const message = `step ${step.id}: engine ${step.engine} is gone`;
         const error = { code: CODES.integrity_broken, message, exit: EXIT.integrity };

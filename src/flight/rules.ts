@@ -78,6 +78,7 @@ const DESTRUCTIVE: readonly (readonly [string, Verdict, RegExp])[] = [
   ['stops the machine', 'require_approval', /(?:^|[\s;&|])(?:shutdown|reboot|halt|poweroff)(?:\s|$)/im],
   ['drops a database or table', 'require_approval', /\b(?:drop|truncate)\s+(?:table|database|schema)\b/i],
   ['destroys infrastructure', 'require_approval', /\bterraform\s+(?:[^\n]*\s)?(?:destroy|-destroy)\b/i],
+  ['destroys infrastructure', 'require_approval', /"actions":\[[^\]]*"delete"/],
   ['deletes cloud resources', 'require_approval', /\baz\s[^\n]*\b(?:delete|purge)\b/i],
   ['deletes from a cluster', 'require_approval', /\bkubectl\s[^\n]*\bdelete\b/i],
   [

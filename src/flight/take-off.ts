@@ -18,6 +18,7 @@ import {
   standing,
   stepRoot,
 } from './step-context.ts';
+import { performTerraform } from './terraform.ts';
 import { transition } from './transition.ts';
 import { verifyToken } from './verify-token.ts';
 
@@ -128,11 +129,11 @@ async function perform(context: StepContext, writ: Writ): Promise<Launched> {
     workspaceHash: token?.workspace_hash ?? '',
     token: token?.token ?? '',
   });
-  if (engine.kind === 'builtin' && engine.name === 'git') {
-    const read = plannedArtifacts(context);
-    return read.ok ? performGit(context, writ, options, read.value) : { ok: false, reason: read.reason };
-  }
-  return launch(writ, options);
+  if (engine.kind === 'file' || engine.name === 'files') return launch(writ, options);
+  const read = plannedArtifacts(context);
+  if (!read.ok) return { ok: false, reason: read.reason };
+  const performed = engine.name === 'git' ? performGit : performTerraform;
+  return performed(context, writ, options, read.value);
 }
 
 /** A `command` step is performed by the shell, word for word from the verified artifact. */

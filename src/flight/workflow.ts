@@ -11,7 +11,7 @@ import {
   type JsonObject,
   sha256,
 } from '../core/index.ts';
-import { BUILTIN_ENGINES } from './builtin.ts';
+import { BUILTIN_ENGINES, terraformProgram } from './builtin.ts';
 import { readPlace } from './host-proxy.ts';
 
 /** `workflow.yaml` as people write it, read strictly; everything it names is there before anything runs. */
@@ -105,12 +105,14 @@ export function readWorkflow(file: string, text: string): LoadedWorkflow {
     if (seen.has(step.id.toLowerCase()))
       throw missing(['steps', i, 'id'], `two steps are called ${step.id}`, 'give each step its own id');
     seen.add(step.id.toLowerCase());
-    const engine = resolveEngine(folder, step.engine);
+    const engine = resolveEngine(folder, step);
     if (engine === undefined)
       throw missing(
         ['steps', i, 'engine'],
-        `engine ${step.engine} does not exist`,
-        `name an executable, or one of ${BUILTIN_ENGINES.join(', ')}`,
+        step.engine === 'terraform' ? 'terraform is not installed' : `engine ${step.engine} does not exist`,
+        step.engine === 'terraform'
+          ? 'install terraform or tofu, or name it in config.program; `writ doctor` shows what is there'
+          : `name an executable, or one of ${BUILTIN_ENGINES.join(', ')}`,
       );
     const files: (readonly [string, string])[] = [
       ...(step.policies ?? []).flatMap((p): (readonly [string, string])[] =>
@@ -128,13 +130,27 @@ export function readWorkflow(file: string, text: string): LoadedWorkflow {
 }
 
 export type ResolvedEngine =
-  | { readonly kind: 'builtin'; readonly name: (typeof BUILTIN_ENGINES)[number]; readonly file: string }
+  | {
+      readonly kind: 'builtin';
+      readonly name: (typeof BUILTIN_ENGINES)[number];
+      readonly file: string;
+      /** A program from outside that it needs. */
+      readonly program?: string;
+    }
   | { readonly kind: 'file'; readonly name: string; readonly file: string };
 
 /** A builtin by its bare name, otherwise a file relative to the workflow. */
-export function resolveEngine(folder: string, given: string): ResolvedEngine | undefined {
+export function resolveEngine(
+  folder: string,
+  { engine: given, config }: Pick<Step, 'engine' | 'config'>,
+): ResolvedEngine | undefined {
   const bare = given.replace(/^builtin:\s*/, '');
   const builtin = BUILTIN_ENGINES.find((engine) => engine === bare);
+  if (builtin === 'terraform') {
+    const program = terraformProgram(folder, config?.program);
+    if (program === undefined) return undefined;
+    return { kind: 'builtin', name: builtin, file: builtinFile(builtin), program };
+  }
   if (builtin !== undefined) return { kind: 'builtin', name: builtin, file: builtinFile(builtin) };
   const file = isAbsolute(given) ? given : join(folder, given);
   if (!existsSync(file) || !statSync(file).isFile()) return undefined;

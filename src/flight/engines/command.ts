@@ -1,4 +1,4 @@
-import { artifact, engine, Invalid } from './contract.ts';
+import { artifact, engine, Invalid, onlyKeys } from './contract.ts';
 
 /**
  * `command`: an exact list of argv with undo and preconditions, and checks afterwards.
@@ -69,12 +69,6 @@ function map(value: unknown, what: string): Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new Invalid(`${what} is not a list of words or a map`);
   return value as Readonly<Record<string, unknown>>;
-}
-
-/** A key that is not understood would be a promise that nobody keeps. */
-function onlyKeys(value: Readonly<Record<string, unknown>>, keys: readonly string[], what: string): void {
-  const unknown = Object.keys(value).find((key) => !keys.includes(key));
-  if (unknown !== undefined) throw new Invalid(`${what}: there is no ${unknown}; write ${keys.join(', ')}`);
 }
 
 function words(value: unknown, what: string): readonly string[] {

@@ -101,3 +101,13 @@ export function text(value: unknown, what: string): string {
   if (typeof value !== 'string' || value === '') throw new Invalid(`${what} is not a text`);
   return value;
 }
+
+/** A key that is not understood would be a promise that nobody keeps. */
+export function onlyKeys(
+  value: Readonly<Record<string, unknown>>,
+  keys: readonly string[],
+  what: string,
+): void {
+  const unknown = Object.keys(value).find((key) => !keys.includes(key));
+  if (unknown !== undefined) throw new Invalid(`${what}: there is no ${unknown}; write ${keys.join(', ')}`);
+}
