@@ -4,7 +4,7 @@ import type { FlightDeps } from './deps.ts';
 import { answerOf, type FlightAnswer, loadOrHalt } from './flight.ts';
 import { moved } from './interrupted.ts';
 import { reopenLog } from './log.ts';
-import { flightIds, flightPaths, loadFlight } from './store.ts';
+import { coveredRecord, flightIds, flightPaths, loadFlight } from './store.ts';
 
 /** A person says how an interrupted take-off ended. On record with name and reason; nothing runs. */
 export interface Settlement {
@@ -67,9 +67,19 @@ export interface ListedFlight {
 
 /** Every flight; one that cannot be read is listed as damaged, not left out. */
 export function listFlights(deps: Pick<FlightDeps, 'ledger'>): readonly ListedFlight[] {
-  return flightIds(deps.ledger.stateDir).map((flight_id) => {
+  const { stateDir, trustedKeys } = deps.ledger;
+  return flightIds(stateDir).map((flight_id) => {
+    const covered = coveredRecord(flightPaths(stateDir, flight_id), trustedKeys);
+    if (covered !== null)
+      return {
+        flight_id,
+        workflow_id: String(covered.workflow_id),
+        state: String(covered.current_state),
+        created_at: String(covered.created_at),
+        updated_at: String(covered.updated_at),
+      };
     try {
-      const { record } = loadFlight(deps.ledger.stateDir, flight_id, deps.ledger.trustedKeys);
+      const { record } = loadFlight(stateDir, flight_id, trustedKeys);
       return {
         flight_id,
         workflow_id: record.workflowId,

@@ -20,6 +20,7 @@ import {
   isJsonObject,
   type JsonObject,
   parseJson,
+  sha256,
   WritError,
 } from '../core/index.ts';
 import { type PublicKeys, type Signer, statePaths } from '../ledger/index.ts';
@@ -112,6 +113,16 @@ export function writeCheckpoint(
 }
 
 export function readCheckpoint(paths: FlightPaths, keys: PublicKeys): Checkpoint | string | null {
+  const state = readState(paths, keys);
+  return state === null || typeof state === 'string' ? state : state.checkpoint;
+}
+
+interface SignedState {
+  readonly checkpoint: Checkpoint;
+  readonly record: JsonObject;
+}
+
+function readState(paths: FlightPaths, keys: PublicKeys): SignedState | string | null {
   if (!existsSync(paths.checkpoint)) return null;
   const parsed = parseJson(readFileSync(paths.checkpoint, 'utf8'));
   if (!parsed.ok || !isJsonObject(parsed.value)) return 'state.json is not JSON';
@@ -120,7 +131,24 @@ export function readCheckpoint(paths: FlightPaths, keys: PublicKeys): Checkpoint
   if (pem === undefined) return 'state.json is signed with a key that is not known';
   if (!verifySignature(null, Buffer.from(canonicalJson(body)), pem, Buffer.from(String(signature), 'base64')))
     return 'state.json has a signature that is not valid';
-  return body.checkpoint as unknown as Checkpoint;
+  return body as unknown as SignedState;
+}
+
+/**
+ * The stored WorkflowStateRecord, when log and events are byte for byte what its signature covers; null when
+ * they are to be read in full (a flight under way, after a crash, or changed by somebody).
+ */
+export function coveredRecord(paths: FlightPaths, keys: PublicKeys): JsonObject | null {
+  try {
+    const state = readState(paths, keys);
+    if (state === null || typeof state === 'string') return null;
+    const { wal, audit } = state.checkpoint;
+    const same =
+      sha256(readFileSync(paths.wal)) === wal.digest && sha256(readFileSync(paths.events)) === audit.digest;
+    return same ? state.record : null;
+  } catch {
+    return null;
+  }
 }
 
 /** Covers more events while the log stays as the checkpoint knew it: for what is recorded about damage. */
@@ -130,11 +158,9 @@ export function coverEvents(
   keys: PublicKeys,
   signer: Signer,
 ): void {
-  const before = readCheckpoint(paths, keys);
+  const before = readState(paths, keys);
   if (before === null || typeof before === 'string') return;
-  const parsed = parseJson(readFileSync(paths.checkpoint, 'utf8'));
-  const record = parsed.ok && isJsonObject(parsed.value) ? parsed.value.record : undefined;
-  writeCheckpoint(paths, { wal: before.wal, audit }, isJsonObject(record) ? record : {}, signer);
+  writeCheckpoint(paths, { wal: before.checkpoint.wal, audit }, before.record, signer);
 }
 
 export interface LoadedFlight {
