@@ -4,7 +4,7 @@ import type { Span } from './scan.ts';
 /**
  * Redacts text that arrives in pieces, with the same result as if it had come at once.
  *
- * R1 What is given out lies at least TAIL characters before the end of what has arrived, so a secret
+ * R1 What is given out lies at least `tail` characters before the end of what has arrived, so a secret
  *    that begins in it has been seen whole, or reaches the end (R3).
  * R2 A cut is at the start of a line where there is one, never inside a secret; the LEAD characters
  *    before it stay as context for what follows.
@@ -25,7 +25,14 @@ export interface RedactionStream {
   end(): string;
 }
 
-export function redactionStream(limit: number = LIMIT): RedactionStream {
+/**
+ * `tail` and `step` are how much is held back and how much must arrive before it is looked at again: less for
+ * text that people watch as it comes, where keys longer than the tail are then told by their beginning alone.
+ */
+export function redactionStream(
+  limit: number = LIMIT,
+  { tail = TAIL, step = STEP }: { readonly tail?: number; readonly step?: number } = {},
+): RedactionStream {
   let held = '';
   /** Characters of `held` that have been given out and stay for context only. */
   let shown = 0;
@@ -34,7 +41,7 @@ export function redactionStream(limit: number = LIMIT): RedactionStream {
   return {
     push(piece) {
       held += swallow(piece);
-      return held.length - shown < TAIL + STEP ? '' : give(false);
+      return held.length - shown < tail + step ? '' : give(false);
     },
     end: () => give(true),
   };
@@ -63,7 +70,7 @@ export function redactionStream(limit: number = LIMIT): RedactionStream {
 
   /** The furthest place up to which everything has been decided; `shown` when there is none yet. */
   function cutBefore(spans: readonly Span[]): number {
-    let cut = held.length - TAIL;
+    let cut = held.length - tail;
     const line = held.lastIndexOf('\n', cut) + 1;
     if (line > shown) cut = line;
     for (const span of spans) if (span.start < cut && span.end > cut) cut = span.start;

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { listenMistake, listenSchema } from '../http-server.ts';
 import { policySchema } from '../policies.ts';
+import { telemetrySchema } from '../telemetry.ts';
 
 /** What `writ gateway llm --config` reads. Unknown keys are refused by the reader. */
 const name = z
@@ -68,20 +70,10 @@ const rule = z.strictObject({
   larger_than_chars: z.number().int().min(0).optional(),
 });
 
-const rewrite = z
-  .strictObject({ name, replace: literal.optional(), with: z.string().max(2000).optional() })
-  .refine((r) => r.replace !== undefined && r.with !== undefined, 'needs "replace" and "with"');
+const rewrite = z.strictObject({ name, replace: literal, with: z.string().max(2000) });
 
 export const llmConfigSchema = z.strictObject({
-  listen: z
-    .strictObject({
-      host: z.string().default('127.0.0.1'),
-      port: z.number().int().min(0).max(65535).default(0),
-      allowed_hosts: z.array(z.string().toLowerCase()).default([]),
-      allowed_origins: z.array(z.string()).default([]),
-      tls: z.strictObject({ cert: z.string(), key: z.string() }).optional(),
-    })
-    .prefault({}),
+  listen: listenSchema.prefault({}),
   callers: z.array(caller).default([]),
   providers: z.array(provider).min(1),
   routes: z.array(route).min(1),
@@ -97,15 +89,21 @@ export const llmConfigSchema = z.strictObject({
       body_bytes: count.default(8 * 1024 * 1024),
       response_bytes: count.default(32 * 1024 * 1024),
       concurrency: count.default(1000),
+      /** Without a byte from the provider. */
       upstream_timeout_seconds: z.number().positive().default(300),
+      /** From the first byte of the request to the last of the answer. */
+      call_timeout_seconds: z.number().positive().max(86_400).default(1800),
       approval_wait_seconds: z.number().min(0).default(60),
       default_output_tokens: count.default(4096),
     })
     .prefault({}),
   record: z.strictObject({ prompts: z.enum(['digest', 'redacted']).default('digest') }).prefault({}),
-  /** Redacts answers too; every answer changed so says it in a header and on the record. */
+  /** Redacts answers too; every answer changed so says it on the record, whole ones in a header as well. */
   redact_responses: z.boolean().default(false),
   seed: z.number().int().default(1),
+  /** Lines on stderr: one a request, only for those that failed, or none. */
+  log: z.enum(['requests', 'failures', 'none']).default('requests'),
+  telemetry: telemetrySchema.optional(),
 });
 
 export type LlmConfig = z.output<typeof llmConfigSchema>;
@@ -126,11 +124,7 @@ export function configMistake(config: LlmConfig): string | undefined {
   }
   const unknown = config.routes.flatMap((r) => r.targets).find((t) => !providers.has(t.provider));
   if (unknown) return `a route names the provider ${unknown.provider}, which is not configured`;
-  const host = config.listen.host;
-  const loopback = host === '127.0.0.1' || host === '::1' || host === 'localhost';
-  if (!loopback && config.listen.tls === undefined)
-    return `listening on ${host} needs tls: tokens would cross the network in the clear`;
-  return undefined;
+  return listenMistake(config.listen);
 }
 
 /** Where the providers are when nobody says otherwise. */

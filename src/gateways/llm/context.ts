@@ -1,12 +1,15 @@
 import type { Authority, DurableApprovalQueue, Evaluator } from '../../authority/index.ts';
-import type { Clock, Digest, Ids, Json, JsonObject } from '../../core/index.ts';
+import type { Clock, Digest, Ids, Json, JsonObject, Verdict } from '../../core/index.ts';
 import type { Journal } from '../../ledger/index.ts';
 import type { Gate } from '../gate.ts';
 import type { Metrics } from '../metrics.ts';
+import type { CallSpan, Telemetry } from '../telemetry.ts';
 import type { Budgets } from './budget.ts';
 import type { Caller, LlmConfig } from './config.ts';
+import type { Conversations } from './conversations.ts';
 import type { Upstream } from './forward.ts';
-import type { Operation } from './protocol.ts';
+import type { HeldAnswers } from './held-answers.ts';
+import type { Operation, Usage } from './protocol.ts';
 import type { Router } from './route.ts';
 
 /** What the gateway is given by whoever starts it. */
@@ -36,7 +39,10 @@ export interface Context {
   readonly router: Router;
   readonly upstream: Upstream;
   readonly budgets: Budgets | undefined;
+  readonly held: HeldAnswers;
+  readonly conversations: Conversations;
   readonly metrics: Metrics;
+  readonly telemetry: Telemetry;
   readonly policyDigest: Digest;
   /** Evaluators beside the rules. They see the action. */
   readonly evaluators: readonly Evaluator[];
@@ -45,7 +51,7 @@ export interface Context {
 }
 
 /** One request, read and attributed. */
-export interface Call {
+export interface Asked {
   readonly requestId: string;
   readonly caller: Caller;
   readonly operation: Operation;
@@ -53,8 +59,28 @@ export interface Call {
   readonly query: string;
   /** Redacted and rewritten: what is judged, recorded and sent. */
   readonly body: JsonObject | undefined;
+  /** The same as text. */
+  readonly bodyText: string;
   readonly original: Json;
   readonly redactions: number;
   readonly rewrites: readonly string[];
   readonly signal: AbortSignal;
+  readonly span: CallSpan;
+  /** Hears every answer, or every piece of it. */
+  readonly note: ((answer: Json) => void) | undefined;
+}
+
+/** One request that may go out. */
+export interface Call extends Asked {
+  /** Of the action that was judged. */
+  readonly digest: Digest;
+}
+
+/** How a request ended, for logs, numbers and spans. */
+export interface Done {
+  readonly status: number;
+  readonly code?: string | undefined;
+  readonly verdict?: Verdict;
+  readonly usage?: Usage | undefined;
+  readonly target?: string;
 }

@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
 import {
-  type Evaluation,
   isJsonObject,
   type Json,
   type JsonObject,
@@ -12,19 +11,16 @@ import {
 import { anyMatches } from '../names.ts';
 import type { Call, Context } from './context.ts';
 import { type Answered, readAll } from './forward.ts';
+import { parkAnswer } from './held-answers.ts';
 import { judgeAnswer } from './judge-answer.ts';
-import { list, type Usage, usageOf } from './protocol.ts';
+import { list, usageOf } from './protocol.ts';
+import { evaluationsShown } from './record.ts';
 import { relayStream } from './relay-stream.ts';
-import { type Failure, replyError, replyJson } from './reply.ts';
+import { answerHeaders, type Delivered, type Failure, replyError, replyText } from './reply.ts';
 import { redactTexts } from './texts.ts';
 
-/** How an answer ended. `finish` lets the caller's connection go, after the record is durable. */
-export interface Delivered {
-  readonly ok: boolean;
-  readonly usage: Usage | undefined;
-  readonly record: JsonObject;
-  finish(): void;
-}
+/** What can be put to a person as a whole. */
+const MAX_PARKED = 512 * 1024;
 
 /** The provider's answer, judged and handed to the caller. */
 export async function deliver(
@@ -33,21 +29,18 @@ export async function deliver(
   answer: Answered,
   res: ServerResponse,
 ): Promise<Delivered> {
-  const { protocol } = call.operation;
   const failed = (failure: Failure, record: JsonObject = {}): Delivered => ({
     ok: false,
+    status: failure.status,
+    code: failure.code,
     usage: undefined,
-    record: { code: failure.code, ...record },
-    finish: () => replyError(res, protocol, failure),
+    record,
+    finish: () =>
+      replyError(res, call.operation.protocol, failure, answerHeaders(call, answer.ok ? answer : undefined)),
   });
   if (call.signal.aborted)
     return failed({ status: 504, code: 'cancelled', message: 'the call was cancelled or took too long' });
-  if (!answer.ok)
-    return failed({
-      status: 502,
-      code: 'upstream_unreachable',
-      message: 'the model provider could not be reached',
-    });
+  if (!answer.ok) return failed(answer.late ? LATE : UNREACHABLE);
   const isStream = /^text\/event-stream\b/i.test(answer.contentType);
   if (answer.status >= 200 && answer.status < 300 && isStream) return relayStream(ctx, call, answer, res);
   let text: string | undefined;
@@ -74,18 +67,42 @@ export async function deliver(
       code: 'upstream_malformed',
       message: 'the provider did not answer with JSON',
     });
-  return judged(ctx, call, res, parsed.value);
+  return judged(ctx, call, answer, res, parsed.value, text);
 }
 
-async function judged(ctx: Context, call: Call, res: ServerResponse, value: Json): Promise<Delivered> {
-  const { protocol } = call.operation;
+const UNREACHABLE: Failure = {
+  status: 502,
+  code: 'upstream_unreachable',
+  message: 'the model provider could not be reached',
+};
+const LATE: Failure = {
+  status: 504,
+  code: 'upstream_timeout',
+  message: 'the model provider did not answer in time',
+};
+
+async function judged(
+  ctx: Context,
+  call: Call,
+  answer: Extract<Answered, { ok: true }>,
+  res: ServerResponse,
+  value: Json,
+  text: string,
+): Promise<Delivered> {
   const usage = usageOf(value);
+  call.note?.(value);
   const evaluations = await judgeAnswer(ctx, call, value);
   const verdict = strictest(evaluations.map((e) => e.verdict));
   const clean = ctx.config.redact_responses ? redactTexts(value) : { value, redactions: 0 };
   const shown = call.operation.kind === 'models' ? onlyAllowed(call, clean.value) : clean.value;
-  const record = {
-    response_sha256: sha256(JSON.stringify(shown)),
+  // What nothing was changed in goes on as it came.
+  const body = shown === value ? text : JSON.stringify(shown);
+  const headers = {
+    ...answerHeaders(call, answer),
+    ...(clean.redactions > 0 ? { 'x-writ-redactions': String(clean.redactions) } : {}),
+  };
+  const record: JsonObject = {
+    response_sha256: sha256(body),
     response_redactions: clean.redactions,
     response_verdict: verdict,
     response_evaluations: evaluationsShown(evaluations),
@@ -93,46 +110,64 @@ async function judged(ctx: Context, call: Call, res: ServerResponse, value: Json
       ? { response: redactTexts(value).value }
       : {}),
   };
-  if (verdict === 'deny' || verdict === 'require_approval') {
-    const worst = evaluations.find((e) => e.verdict === verdict);
-    const message = `the answer was held back: ${worst?.reason ?? 'denied'}`;
-    return {
-      ok: false,
-      usage,
-      record: { ...record, code: 'response_denied' },
-      finish: () => replyError(res, protocol, { status: 403, code: 'response_denied', message }),
-    };
+  const refused = (failure: Failure, extra: JsonObject = {}): Delivered => ({
+    ok: false,
+    status: failure.status,
+    code: failure.code,
+    usage,
+    record: { ...record, ...extra },
+    finish: () => replyError(res, call.operation.protocol, failure, headers),
+  });
+  const passed = (extra: JsonObject = {}): Delivered => ({
+    ok: true,
+    status: answer.status,
+    code: undefined,
+    usage,
+    record: { ...record, ...extra },
+    finish: () => replyText(res, answer.status, body, headers),
+  });
+  switch (verdict) {
+    case 'allow':
+    case 'warn':
+      return passed();
+    case 'deny': {
+      const worst = evaluations.find((e) => e.verdict === 'deny');
+      const message = `the answer was held back: ${worst?.reason ?? 'denied'}`;
+      return refused({ status: 403, code: 'response_denied', message });
+    }
+    case 'require_approval': {
+      const parked = JSON.stringify(redactTexts(shown).value);
+      const held = { contentType: 'application/json', body: parked, fits: parked.length <= MAX_PARKED };
+      const said = await parkAnswer(ctx, call, evaluations, held);
+      return said.ok ? passed(said.record) : refused(said.failure, said.record);
+    }
   }
-  const headers: Record<string, string> =
-    clean.redactions > 0 ? { 'x-writ-redactions': String(clean.redactions) } : {};
-  return { ok: true, usage, record, finish: () => replyJson(res, 200, shown, headers) };
 }
 
-export function evaluationsShown(evaluations: readonly Evaluation[]): Json {
-  return evaluations.map((e) => ({
-    evaluator: e.evaluator,
-    verdict: e.verdict,
-    rule: e.rule,
-    reason: e.reason.slice(0, 500).toWellFormed(),
-  }));
-}
-
-/** An error of the provider in its own words, without secrets: some repeat the key they were given. */
-function providerError(answer: Extract<Answered, { ok: true }>, body: Json): Failure {
-  const said = isJsonObject(body) && isJsonObject(body.error) ? body.error : {};
-  const clean = redactTexts({ message: said.message ?? '' }).value;
-  const message = isJsonObject(clean) && typeof clean.message === 'string' ? clean.message : '';
-  const redirected = answer.status < 400;
-  return {
-    status: redirected ? 502 : answer.status,
-    code: redirected
-      ? 'upstream_redirect'
-      : typeof said.code === 'string'
-        ? said.code.slice(0, 100)
-        : 'upstream_error',
-    message: message === '' ? `the provider answered ${answer.status}` : message.slice(0, 2000),
-    retryAfter: answer.retryAfter,
-  };
+/**
+ * An error of the provider in its own words and shape, without secrets: some repeat the key they were given.
+ * What is no error of the protocol (a page of a proxy, a redirect) becomes one.
+ */
+function providerError(answer: Extract<Answered, { ok: true }>, said: Json): Failure {
+  const status = answer.status < 400 ? 502 : answer.status;
+  const clean = redactTexts(Array.isArray(said) ? ((said as readonly Json[])[0] ?? null) : said).value;
+  const error = isJsonObject(clean) ? clean.error : undefined;
+  if (
+    isJsonObject(clean) &&
+    isJsonObject(error) &&
+    typeof error.message === 'string' &&
+    status === answer.status
+  )
+    return {
+      status,
+      code: 'upstream_error',
+      message: error.message,
+      body: clean,
+      retryAfter: answer.retryAfter,
+    };
+  const message = typeof error === 'string' ? error.slice(0, 2000) : `the provider answered ${answer.status}`;
+  const code = answer.status < 400 ? 'upstream_redirect' : 'upstream_error';
+  return { status, code, message, retryAfter: answer.retryAfter };
 }
 
 /** A caller sees the models it may use and no others. */

@@ -7,7 +7,7 @@ import type { Choice } from './route.ts';
  * The only way out to a provider.
  *
  * F1 Nothing is sent without a writ for exactly this request: its use is taken before the first attempt.
- * F2 The provider's key is put on here and nowhere else; nothing of the caller's headers goes along.
+ * F2 The provider's key is put on here and nowhere else; of the caller's headers only its trace goes along.
  * F3 Redirects are not followed: a provider is where the configuration says it is.
  */
 export interface Upstream {
@@ -22,6 +22,8 @@ export interface Outgoing {
   readonly query: string;
   readonly body: string | undefined;
   readonly signal: AbortSignal;
+  /** Headers that carry the trace on. */
+  readonly carry: Readonly<Record<string, string>>;
 }
 
 export type Answered =
@@ -30,14 +32,22 @@ export type Answered =
       readonly status: number;
       readonly contentType: string;
       readonly retryAfter: string | undefined;
+      /** The provider's own name for the request, for its support. */
+      readonly requestId: string | undefined;
       readonly body: Readable;
     }
-  | { readonly ok: false; readonly reason: string };
+  | { readonly ok: false; readonly late: boolean; readonly reason: string };
 
 export function createUpstream(keys: ReadonlyMap<string, string>, timeoutMs: number): Upstream {
-  const agent = new Agent({ headersTimeout: timeoutMs, bodyTimeout: timeoutMs, connectTimeout: 10_000 });
+  // Connections stay open between requests; as many as there are requests at once.
+  const agent = new Agent({
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+    connectTimeout: 10_000,
+    keepAliveTimeout: 30_000,
+  });
   return {
-    send: async ({ choice, method, path, query, body, signal }) => {
+    send: async ({ choice, method, path, query, body, signal, carry }) => {
       const { provider } = choice;
       const url = `${provider.base_url.replace(/\/+$/, '')}${path}${query}`;
       const key = keys.get(provider.name);
@@ -53,6 +63,7 @@ export function createUpstream(keys: ReadonlyMap<string, string>, timeoutMs: num
           method,
           signal,
           headers: {
+            ...carry,
             ...auth,
             'accept-encoding': 'identity',
             ...(body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -67,11 +78,14 @@ export function createUpstream(keys: ReadonlyMap<string, string>, timeoutMs: num
           status: answer.statusCode,
           contentType: header('content-type') ?? '',
           retryAfter: header('retry-after'),
+          requestId: header('x-request-id'),
           body: answer.body,
         };
       } catch (error) {
         // The reason is for the record; addresses and keys of providers are no business of callers.
-        return { ok: false, reason: messageOf(error) };
+        const code = (error as { code?: unknown }).code;
+        const late = code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT';
+        return { ok: false, late, reason: messageOf(error) };
       }
     },
     close: () => agent.destroy(),

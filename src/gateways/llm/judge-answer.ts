@@ -1,26 +1,56 @@
 import type { Evaluator } from '../../authority/index.ts';
-import { type Evaluation, isJsonObject, type Json, messageOf } from '../../core/index.ts';
+import { type Evaluation, type Json, messageOf } from '../../core/index.ts';
 import type { Call, Context } from './context.ts';
-import { list } from './protocol.ts';
-import { judgeByRules } from './rules.ts';
+import { mapDeltas, toolsCalled } from './protocol.ts';
+import { judgeByRules, rulesFor, type ScopedRule } from './rules.ts';
+import { streamJudge } from './stream-judge.ts';
 import { textOf } from './texts.ts';
 
 const TIMEOUT_MS = 5000;
 
-/** What rules and evaluators say about an answer. An evaluator that fails or hangs has said no. */
-export async function judgeAnswer(ctx: Context, call: Call, value: Json): Promise<readonly Evaluation[]> {
-  const evaluators = ctx.responseEvaluators;
-  const wanted = evaluators.length > 0 || ctx.config.rules.some((r) => r.on === 'response');
-  const text = wanted ? textOf(value) : '';
-  const byRules = judgeByRules(ctx.config.rules, 'response', 'allow', {
+export function answerRules(ctx: Context, call: Call): readonly ScopedRule[] {
+  return rulesFor(ctx.config.rules, 'response', {
     caller: call.caller.name,
     model: call.model,
     operation: call.operation.name,
-    tools: toolsCalled(value),
-    text,
   });
-  const others = await Promise.all(evaluators.map((evaluator) => ask(evaluator, call, text)));
-  return [byRules, ...others];
+}
+
+/** What rules and evaluators say about a whole answer. */
+export async function judgeAnswer(ctx: Context, call: Call, value: Json): Promise<readonly Evaluation[]> {
+  const rules = answerRules(ctx, call);
+  const byRules = Array.isArray(value)
+    ? judgePieces(rules, value as readonly Json[])
+    : judgeByRules(rules, 'allow', {
+        tools: () => toolsCalled(value).map(([, name]) => name),
+        text: () => textOf(value),
+      });
+  if (ctx.responseEvaluators.length === 0) return [byRules];
+  const text = Array.isArray(value) ? spoken(value as readonly Json[]) : textOf(value);
+  return [byRules, ...(await askEvaluators(ctx, call, text))];
+}
+
+/** What the pieces of a stream add up to, channel by channel. */
+function spoken(pieces: readonly Json[]): string {
+  const channels = new Map<string, string>();
+  for (const piece of pieces)
+    mapDeltas(piece, (channel, text) => {
+      channels.set(channel, (channels.get(channel) ?? '') + text);
+      return text;
+    });
+  return [...channels.values()].join('\n');
+}
+
+/** A stream in the form of a list is read as a stream: words may be cut in two there as well. */
+function judgePieces(rules: readonly ScopedRule[], pieces: readonly Json[]): Evaluation {
+  const judge = streamJudge(rules);
+  for (const piece of pieces) judge.see(piece);
+  return judge.last();
+}
+
+/** An evaluator that fails or hangs has said no. */
+export function askEvaluators(ctx: Context, call: Call, text: string): Promise<readonly Evaluation[]> {
+  return Promise.all(ctx.responseEvaluators.map((evaluator) => ask(evaluator, call, text)));
 }
 
 async function ask(evaluator: Evaluator, call: Call, text: string): Promise<Evaluation> {
@@ -38,25 +68,4 @@ async function ask(evaluator: Evaluator, call: Call, text: string): Promise<Eval
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** Names of the tools an answer calls, in any of the protocols, whole or streamed. */
-export function toolsCalled(value: Json): readonly string[] {
-  if (!isJsonObject(value)) return [];
-  const chat = list(value.choices).flatMap((choice) => {
-    const said = isJsonObject(choice) ? (choice.message ?? choice.delta) : null;
-    return list(isJsonObject(said) ? said.tool_calls : null).map((c) =>
-      isJsonObject(c) && isJsonObject(c.function) ? c.function.name : undefined,
-    );
-  });
-  const response = isJsonObject(value.response) ? value.response : value;
-  const items = [...list(response.output), value.item ?? null].map((item) =>
-    isJsonObject(item) && item.type === 'function_call' ? item.name : undefined,
-  );
-  const gemini = list(value.candidates).flatMap((candidate) =>
-    list(isJsonObject(candidate) && isJsonObject(candidate.content) ? candidate.content.parts : null).map(
-      (p) => (isJsonObject(p) && isJsonObject(p.functionCall) ? p.functionCall.name : undefined),
-    ),
-  );
-  return [...chat, ...items, ...gemini].filter((name): name is string => typeof name === 'string');
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import {
   type Evaluation,
+  isJsonObject,
   type Json,
   type JsonObject,
   messageOf,
@@ -9,28 +10,42 @@ import {
   strictest,
 } from '../../core/index.ts';
 import type { Call, Context } from './context.ts';
-import { type Delivered, evaluationsShown } from './deliver.ts';
 import type { Answered } from './forward.ts';
-import { judgeAnswer, toolsCalled } from './judge-answer.ts';
-import { deltasOf, type Usage, usageOf } from './protocol.ts';
-import { type Failure, streamError } from './reply.ts';
-import { judgeByRules, windowOf } from './rules.ts';
-import { sseReader } from './sse.ts';
-import { textOf } from './texts.ts';
+import { type HeldBack, parkAnswer, redactedSse } from './held-answers.ts';
+import { answerRules, askEvaluators } from './judge-answer.ts';
+import { mapDeltas, type Usage, usageOf } from './protocol.ts';
+import { pump } from './pump.ts';
+import { evaluationsShown } from './record.ts';
+import { streamRedactor } from './redact-stream.ts';
+import { answerHeaders, type Delivered, type Failure, streamError } from './reply.ts';
+import { printEvents, type SseBatch, type SseEvent, sseReader } from './sse.ts';
+import { streamJudge } from './stream-judge.ts';
 
 /**
  * A streamed answer, judged as it passes.
  *
- * S1 A piece is judged before it is passed on, together with the end of what came before it on the same
- *    channel: words cut in two by the stream are still words.
- * S2 A denial, a broken upstream or a piece that cannot be read ends the stream with an error event; it
+ * S1 A piece is judged before it is passed on. Rules see each piece with the end of what came before it;
+ *    policies and models see the text so far every few hundred characters, and what they have not seen waits.
+ * S2 What passes unchanged passes as the bytes that came.
+ * S3 A denial, a broken upstream or a piece that cannot be read ends the stream with an error event; it
  *    never looks like a natural end.
- * S3 The caller's pace is the upstream's pace: nothing piles up here.
+ * S4 From the piece on that needs a person the answer is held; a yes lets the rest of it go.
  */
 const MAX_EVENT = 4 * 1024 * 1024;
-const MAX_CHANNELS = 256;
-/** What is kept for judges that read whole answers. */
-const MAX_TEXT = 1024 * 1024;
+/** New text after which policies and models are asked again, and how much of the text before they see. */
+const ASK_EVERY = 512;
+const ASK_ABOUT = 8192;
+/** What is kept of an answer that may have to be judged or parked as a whole. */
+const MAX_WHOLE = 512 * 1024;
+
+/** Ends a stream with an error event. */
+class Cut extends Error {
+  readonly failure: Failure;
+  constructor(failure: Failure) {
+    super(failure.message);
+    this.failure = failure;
+  }
+}
 
 export async function relayStream(
   ctx: Context,
@@ -38,150 +53,181 @@ export async function relayStream(
   answer: Extract<Answered, { ok: true }>,
   res: ServerResponse,
 ): Promise<Delivered> {
-  const { protocol } = call.operation;
+  const rules = answerRules(ctx, call);
+  const judge = streamJudge(rules);
   const reader = sseReader(MAX_EVENT);
   const hash = createHash('sha256');
-  const watch = windowJudge(ctx, call);
+  const redactor = ctx.config.redact_responses ? streamRedactor() : undefined;
+  const gated = ctx.responseEvaluators.length > 0;
+  const keepsWhole = gated || rules.some(({ rule }) => rule.verdict === 'require_approval');
+  let evaluations: readonly Evaluation[] = [];
   let usage: Usage | undefined;
-  let bytes = 0;
+  let size = 0;
   let events = 0;
-  const end = (failure: Failure | undefined, evaluations: readonly Evaluation[]): Delivered => ({
-    ok: failure === undefined,
-    usage,
-    record: {
-      streamed_events: events,
-      response_sha256: hash.digest('hex'),
-      response_verdict: strictest(evaluations.map((e) => e.verdict)),
-      response_evaluations: evaluationsShown(evaluations),
-      ...(failure === undefined ? {} : { code: failure.code }),
-    } satisfies JsonObject,
-    finish: () => (failure === undefined ? void res.end() : streamError(res, protocol, failure)),
-  });
-  res.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
-  try {
-    for await (const event of eventsOf(answer.body as AsyncIterable<Uint8Array>, reader)) {
-      bytes += event.raw.length;
-      if (bytes > ctx.config.limits.response_bytes)
-        return stop(
-          answer,
-          end({ status: 502, code: 'upstream_too_large', message: 'the stream is too large' }, [
-            watch.last(),
-          ]),
-        );
-      const piece = event.data === '' || event.data === '[DONE]' ? null : parseJson(event.data);
-      if (piece !== null && !piece.ok)
-        return stop(
-          answer,
-          end(
-            {
-              status: 502,
-              code: 'upstream_malformed',
-              message: 'the provider sent an event that is not JSON',
-            },
-            [watch.last()],
-          ),
-        );
-      if (piece !== null) {
-        usage = usageOf(piece.value) ?? usage;
-        const said = watch.judge(piece.value);
-        if (said.verdict === 'deny' || said.verdict === 'require_approval') {
-          const message = `the answer was cut: ${said.reason}`;
-          return stop(answer, end({ status: 403, code: 'response_denied', message }, [said]));
+  let failedUpstream = false;
+  /** Text so far and how much of it policies and models have not seen. */
+  let text = '';
+  let unseen = 0;
+  /** What waits for policies and models, or for a person. */
+  let waiting: Buffer[] = [];
+  let holding = false;
+  let whole = '';
+
+  const show = (bytes: Buffer) => {
+    hash.update(bytes);
+    res.write(bytes);
+  };
+  const give = (bytes: Buffer) => {
+    if (bytes.length === 0) return;
+    if (keepsWhole && whole.length <= MAX_WHOLE) whole += bytes.toString('utf8');
+    if (gated || holding) waiting.push(bytes);
+    else show(bytes);
+  };
+  const weigh = (said: readonly Evaluation[]) => {
+    evaluations = said;
+    switch (strictest(said.map((e) => e.verdict))) {
+      case 'deny': {
+        const worst = said.find((e) => e.verdict === 'deny');
+        throw new Cut(denied(`the answer was cut: ${worst?.reason ?? 'denied'}`));
+      }
+      case 'require_approval':
+        holding = true;
+        return;
+      case 'warn':
+      case 'allow':
+        return;
+    }
+  };
+  const read = (event: SseEvent): Json | undefined => {
+    if (event.data === '' || event.data === '[DONE]') return undefined;
+    const piece = parseJson(event.data);
+    if (!piece.ok) throw new Cut(broken('upstream_malformed', 'the provider sent an event that is not JSON'));
+    usage = usageOf(piece.value) ?? usage;
+    call.note?.(piece.value);
+    failedUpstream ||= isErrorPiece(piece.value);
+    if (gated)
+      mapDeltas(piece.value, (_, delta) => {
+        text = (text + delta).slice(-MAX_WHOLE);
+        unseen += delta.length;
+        return delta;
+      });
+    return piece.value;
+  };
+  const accept = (batch: SseBatch) => {
+    size += batch.bytes.length;
+    if (size > ctx.config.limits.response_bytes)
+      throw new Cut(broken('upstream_too_large', 'the stream is too large'));
+    let from = 0;
+    for (const event of batch.events) {
+      const piece = read(event);
+      if (piece !== undefined && rules.length > 0) {
+        const was = holding;
+        const said = judge.see(piece);
+        if (said.verdict !== 'allow') {
+          // What came before the piece is judged and may go; the piece itself is the one in question.
+          if (!was) {
+            give(passing(batch, from, event.from, redactor));
+            from = event.from;
+          }
+          weigh([said]);
         }
       }
       events++;
-      hash.update(event.raw);
-      await write(res, event.raw, call.signal);
     }
+    give(passing(batch, from, batch.text.length, redactor));
+  };
+  const consult = async (about: string) => {
+    unseen = 0;
+    weigh([judge.last(), ...(await askEvaluators(ctx, call, about))]);
+    if (holding) return;
+    for (const bytes of waiting) show(bytes);
+    waiting = [];
+  };
+  const take = (chunk: Buffer): Promise<void> | undefined => {
+    const batch = reader.push(chunk);
+    if (batch !== undefined) accept(batch);
+    return gated && !holding && unseen >= ASK_EVERY ? consult(text.slice(-ASK_ABOUT)) : undefined;
+  };
+  const end = (failure?: Failure, extra: JsonObject = {}): Delivered => {
+    const judged = evaluations.length > 0 ? evaluations : [judge.last()];
+    return {
+      ok: failure === undefined && !failedUpstream,
+      status: failure?.status ?? 200,
+      code: failure?.code ?? (failedUpstream ? 'upstream_error' : undefined),
+      usage,
+      record: {
+        streamed_events: events,
+        response_sha256: hash.digest('hex'),
+        response_verdict: strictest(judged.map((e) => e.verdict)),
+        response_evaluations: evaluationsShown(judged),
+        ...(redactor?.changed() ? { response_redacted: true } : {}),
+        ...extra,
+      },
+      finish: () =>
+        failure === undefined ? void res.end() : streamError(res, call.operation.protocol, failure),
+    };
+  };
+
+  res.writeHead(200, {
+    ...answerHeaders(call, answer),
+    'content-type': 'text/event-stream',
+    'cache-control': 'no-store',
+  });
+  res.flushHeaders();
+  try {
+    await pump(answer.body, res, call.signal, take);
+    const rest = reader.end();
+    if (rest !== undefined) accept(rest);
+    if (redactor) give(printEvents(redactor.end()));
+    if (gated && !holding) await consult(text);
+    if (!holding) return end();
+    const answerHeld: HeldBack = {
+      contentType: 'text/event-stream',
+      body: redactor ? whole : redactedSse(whole),
+      fits: whole.length <= MAX_WHOLE,
+    };
+    // Comments keep the line open; clients do not show them.
+    const passed = await parkAnswer(ctx, call, evaluations, answerHeld, () => {
+      if (!res.destroyed) res.write(': waiting for approval\n\n');
+    });
+    if (!passed.ok) return end(passed.failure, passed.record);
+    for (const bytes of waiting) show(bytes);
+    return end(undefined, passed.record);
   } catch (error) {
+    answer.body.destroy();
+    if (error instanceof Cut) return end(error.failure);
     const message = call.signal.aborted
       ? 'the call was cancelled or took too long'
       : 'the provider broke off its answer';
-    ctx.deps.log?.({
-      event: 'llm.stream_broken',
-      request_id: call.requestId,
-      reason: messageOf(error).slice(0, 200),
-    });
-    return stop(answer, end({ status: 502, code: 'upstream_broken', message }, [watch.last()]));
+    const code = call.signal.aborted ? 'cancelled' : 'upstream_broken';
+    return end(broken(code, message), { reason: messageOf(error).slice(0, 200).toWellFormed() });
   }
-  // Judges that need the whole answer speak last; the end of the stream waits for them.
-  const whole =
-    ctx.responseEvaluators.length > 0 ? await judgeAnswer(ctx, call, watch.text()) : [watch.last()];
-  const verdict = strictest(whole.map((e) => e.verdict));
-  if (verdict === 'deny' || verdict === 'require_approval')
-    return end({ status: 403, code: 'response_denied', message: 'the answer was cut at its end' }, whole);
-  return end(undefined, whole);
 }
 
-function stop(answer: Extract<Answered, { ok: true }>, delivered: Delivered): Delivered {
-  answer.body.destroy();
-  return delivered;
+/** The bytes of part of a batch, redacted when there is a redactor. */
+function passing(
+  batch: SseBatch,
+  from: number,
+  to: number,
+  redactor: ReturnType<typeof streamRedactor> | undefined,
+): Buffer {
+  if (redactor === undefined)
+    return from === 0 && to === batch.text.length ? batch.bytes : Buffer.from(batch.text.slice(from, to));
+  const pieces = batch.events
+    .filter((event) => event.from >= from && event.from < to)
+    .map((event) => {
+      if (event.data === '') return Buffer.from('');
+      if (event.data === '[DONE]')
+        return Buffer.concat([printEvents(redactor.end()), Buffer.from('data: [DONE]\n\n')]);
+      const piece = parseJson(event.data);
+      return piece.ok ? printEvents(redactor.piece(piece.value)) : Buffer.from('');
+    });
+  return Buffer.concat(pieces);
 }
 
-async function* eventsOf(body: AsyncIterable<Uint8Array>, reader: ReturnType<typeof sseReader>) {
-  for await (const chunk of body) yield* reader.push(chunk);
-  yield* reader.end();
+function isErrorPiece(piece: Json): boolean {
+  return isJsonObject(piece) && (isJsonObject(piece.error) || piece.type === 'error');
 }
 
-function windowJudge(ctx: Context, call: Call) {
-  const rules = ctx.config.rules.filter((r) => r.on === 'response');
-  const keep = Math.max(0, windowOf(rules) - 1);
-  const tails = new Map<string, string>();
-  const texts: string[] = [];
-  let size = 0;
-  const facts = (text: string, tools: readonly string[]) => ({
-    caller: call.caller.name,
-    model: call.model,
-    operation: call.operation.name,
-    tools,
-    text,
-  });
-  let last = judgeByRules([], 'response', 'allow', facts('', []));
-  return {
-    judge: (piece: Json): Evaluation => {
-      if (rules.length === 0 && ctx.responseEvaluators.length === 0) return last;
-      const windows = deltasOf(piece).map(([channel, text]) => {
-        const window = (tails.get(channel) ?? '') + text;
-        if (tails.has(channel) || tails.size < MAX_CHANNELS)
-          tails.set(channel, keep === 0 ? '' : window.slice(-keep));
-        if (size < MAX_TEXT) texts.push(text);
-        size += text.length;
-        return window;
-      });
-      // The whole piece as well: what is not on a known channel is read too.
-      const said = judgeByRules(
-        rules,
-        'response',
-        'allow',
-        facts([...windows, textOf(piece)].join('\n'), toolsCalled(piece)),
-      );
-      if (strictest([said.verdict, last.verdict]) === said.verdict) last = said;
-      return said;
-    },
-    last: () => last,
-    text: (): Json => ({ text: texts.join('').slice(0, MAX_TEXT) }),
-  };
-}
-
-const STALL_MS = 60_000;
-
-async function write(res: ServerResponse, text: string, signal: AbortSignal): Promise<void> {
-  if (res.destroyed) throw new Error('the caller went away');
-  if (res.write(text)) return;
-  await new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(() => settle(new Error('the caller does not read')), STALL_MS);
-    const onDrain = () => settle();
-    const onGone = () => settle(new Error('the caller went away'));
-    const settle = (error?: Error) => {
-      clearTimeout(timer);
-      res.off('drain', onDrain);
-      res.off('close', onGone);
-      signal.removeEventListener('abort', onGone);
-      if (error) reject(error);
-      else resolve();
-    };
-    res.once('drain', onDrain);
-    res.once('close', onGone);
-    signal.addEventListener('abort', onGone, { once: true });
-  });
-}
+const denied = (message: string): Failure => ({ status: 403, code: 'response_denied', message });
+const broken = (code: string, message: string): Failure => ({ status: 502, code, message });

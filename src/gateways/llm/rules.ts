@@ -3,34 +3,68 @@ import { severityOf } from '../../core/index.ts';
 import { anyMatches } from '../names.ts';
 import type { LlmRule } from './config.ts';
 
-/** What rules see of a request or an answer. */
-export interface Facts {
+/** Who asks what: known before a word of the request or answer is read. */
+export interface Scope {
   readonly caller: string;
   readonly model: string;
   readonly operation: string;
+}
+
+/** What is read. */
+export interface Content {
   readonly tools: readonly string[];
   readonly text: string;
 }
 
-/** The strictest rule that fits, or the default when none does. */
+/** A rule that speaks of this scope; what is left of it are conditions on the content. */
+export interface ScopedRule {
+  readonly rule: LlmRule;
+  /** In lower case. */
+  readonly needles: readonly string[] | undefined;
+}
+
+export function rulesFor(rules: readonly LlmRule[], on: LlmRule['on'], scope: Scope): readonly ScopedRule[] {
+  return rules
+    .filter((rule) => rule.on === on && speaksOf(rule, scope))
+    .map((rule) => ({ rule, needles: rule.contains?.map((text) => text.toLowerCase()) }));
+}
+
+function speaksOf({ callers, models, operations }: LlmRule, scope: Scope): boolean {
+  if (callers && !anyMatches(callers, scope.caller)) return false;
+  if (models && !anyMatches(models, scope.model)) return false;
+  return operations === undefined || anyMatches(operations, scope.operation);
+}
+
+export const readsText = ({ rule }: ScopedRule) =>
+  rule.contains !== undefined || rule.larger_than_chars !== undefined;
+
+/** The strictest rule that fits, or the default when none does. Text is read only when a rule asks for it. */
 export function judgeByRules(
-  rules: readonly LlmRule[],
-  on: LlmRule['on'],
+  rules: readonly ScopedRule[],
   otherwise: 'allow' | 'deny',
-  facts: Facts,
+  content: { readonly tools: () => readonly string[]; readonly text: () => string },
 ): Evaluation {
-  const text = rules.some((r) => r.contains) ? facts.text.toLowerCase() : '';
-  const fitting = rules.filter((rule) => rule.on === on && fits(rule, facts, text));
-  const rule = fitting.reduce<LlmRule | undefined>(
-    (worst, next) =>
-      worst === undefined || severityOf(next.verdict) > severityOf(worst.verdict) ? next : worst,
+  const text = rules.some(readsText) ? content.text() : '';
+  const tools = rules.some(({ rule }) => rule.tools) ? content.tools() : [];
+  const lower = rules.some(({ needles }) => needles) ? text.toLowerCase() : '';
+  return strictestOf(
+    rules.filter(
+      (scoped) => toolsFit(scoped, tools) && needlesFit(scoped, lower) && sizeFits(scoped, text.length),
+    ),
+    otherwise,
+  );
+}
+
+export function strictestOf(fitting: readonly ScopedRule[], otherwise: 'allow' | 'deny'): Evaluation {
+  const worst = fitting.reduce<LlmRule | undefined>(
+    (found, { rule }) =>
+      found === undefined || severityOf(rule.verdict) > severityOf(found.verdict) ? rule : found,
     undefined,
   );
-  if (rule === undefined)
-    return evaluation(otherwise, 'default', `no rule speaks of this ${on}: ${otherwise}`);
+  if (worst === undefined) return evaluation(otherwise, 'default', `no rule speaks of this: ${otherwise}`);
   return {
-    ...evaluation(rule.verdict, rule.name, rule.reason ?? `the rule ${rule.name} says ${rule.verdict}`),
-    ...(rule.role !== undefined && rule.verdict === 'require_approval' ? { requiredRole: rule.role } : {}),
+    ...evaluation(worst.verdict, worst.name, worst.reason ?? `the rule ${worst.name} says ${worst.verdict}`),
+    ...(worst.role !== undefined && worst.verdict === 'require_approval' ? { requiredRole: worst.role } : {}),
   };
 }
 
@@ -38,23 +72,14 @@ function evaluation(verdict: Verdict, rule: string, reason: string): Evaluation 
   return { evaluator: 'llm.rules', verdict, rule, reason };
 }
 
-/** Every condition a rule names must hold. */
-function fits(rule: LlmRule, facts: Facts, text: string): boolean {
-  if (rule.callers && !anyMatches(rule.callers, facts.caller)) return false;
-  if (rule.models && !anyMatches(rule.models, facts.model)) return false;
-  if (rule.operations && !anyMatches(rule.operations, facts.operation)) return false;
-  const { tools, contains } = rule;
-  if (tools && !facts.tools.some((tool) => anyMatches(tools, tool))) return false;
-  if (contains && !contains.some((wanted) => text.includes(wanted.toLowerCase()))) return false;
-  if (rule.larger_than_chars !== undefined && facts.text.length <= rule.larger_than_chars) return false;
-  return true;
+export function toolsFit({ rule: { tools } }: ScopedRule, called: readonly string[]): boolean {
+  return tools === undefined || called.some((tool) => anyMatches(tools, tool));
 }
 
-/** How far back a streamed text must be kept so that no forbidden words slip through between two pieces. */
-export function windowOf(rules: readonly LlmRule[]): number {
-  return rules.reduce(
-    (most, rule) =>
-      Math.max(most, ...(rule.on === 'response' ? (rule.contains ?? []) : []).map((t) => t.length)),
-    0,
-  );
+export function needlesFit({ needles }: ScopedRule, lower: string): boolean {
+  return needles === undefined || needles.some((needle) => lower.includes(needle));
+}
+
+export function sizeFits({ rule: { larger_than_chars: size } }: ScopedRule, chars: number): boolean {
+  return size === undefined || chars > size;
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '../../core/index.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../core/index.ts';
 import { redact, redactJson } from '../../redact/index.ts';
 
 /**
@@ -7,6 +7,7 @@ import { redact, redactJson } from '../../redact/index.ts';
  * T1 Every string is looked at, but for short identifiers and the providers' own sealed data, which would
  *    be useless if a single character of it changed.
  * T2 Arguments and results of tools are data of their own: names like `password` own their values there.
+ * T3 What nothing was changed in is the same object afterwards.
  */
 export interface Cleaned {
   readonly value: Json;
@@ -41,48 +42,59 @@ function isFixed(key: string, parent: string, text: string): boolean {
   return NAMES.has(key) && text.length <= 128 && /^[\w.:/-]*$/.test(text);
 }
 
-/** Applies `change` to every text and `data` to whole tool values; structure stays. */
-function mapTexts(value: Json, change: (text: string) => string, data: (value: Json) => Json): Json {
-  const walk = (node: Json, key: string, parent: string, depth: number): Json => {
-    if (depth > MAX_DEPTH) throw new RangeError('the request is nested too deeply');
-    if (typeof node === 'string') return isFixed(key, parent, node) ? node : change(node);
-    if (Array.isArray(node))
-      return (node as readonly Json[]).map((item) => walk(item, key, parent, depth + 1));
-    if (!isJsonObject(node)) return node;
-    return Object.fromEntries(
-      Object.entries(node).map(([name, member]) => [
-        name,
-        DATA.has(name) && isJsonObject(member) && /^function_?(call|response)$/i.test(key)
-          ? data(member)
-          : walk(member, name, key, depth + 1),
-      ]),
-    );
-  };
-  return walk(value, '', '', 0);
+/** What is done with each text, and with the whole value of a tool's arguments or result. */
+interface Change {
+  readonly text: (text: string) => string;
+  readonly data: (value: JsonObject) => Json;
+}
+
+function mapTexts(node: Json, change: Change, key = '', parent = '', depth = 0): Json {
+  if (depth > MAX_DEPTH) throw new RangeError('the request is nested too deeply');
+  if (typeof node === 'string') return isFixed(key, parent, node) ? node : change.text(node);
+  if (typeof node !== 'object' || node === null) return node;
+  if (Array.isArray(node)) {
+    const items = node as readonly Json[];
+    const mapped = items.map((item) => mapTexts(item, change, key, parent, depth + 1));
+    return mapped.every((item, i) => item === items[i]) ? node : mapped;
+  }
+  let copy: Record<string, Json> | undefined;
+  for (const [name, member] of Object.entries(node)) {
+    const data = DATA.has(name) && isJsonObject(member) && /^function_?(call|response)$/i.test(key);
+    const mapped = data ? change.data(member) : mapTexts(member, change, name, key, depth + 1);
+    if (mapped === member) continue;
+    // fromEntries defines own properties, so a key `__proto__` stays data.
+    copy ??= Object.fromEntries(Object.entries(node));
+    Object.defineProperty(copy, name, {
+      value: mapped,
+      enumerable: true,
+      writable: true,
+      configurable: true,
+    });
+  }
+  return copy ?? node;
 }
 
 export function redactTexts(value: Json): Cleaned {
   let redactions = 0;
-  const clean = mapTexts(
-    value,
-    (text) => {
+  const clean = mapTexts(value, {
+    text: (text) => {
       const found = redact(text);
       redactions += found.count;
       return found.text;
     },
-    (data) => {
+    data: (data) => {
       const found = redactJson(data);
       redactions += found.count;
-      return found.value;
+      return found.count === 0 ? data : found.value;
     },
-  );
+  });
   return { value: clean, redactions };
 }
 
 export interface Rewrite {
   readonly name: string;
-  readonly replace?: string | undefined;
-  readonly with?: string | undefined;
+  readonly replace: string;
+  readonly with: string;
 }
 
 /** Literal replacements in order; answers which of them changed anything. */
@@ -90,28 +102,29 @@ export function rewriteTexts(
   value: Json,
   rewrites: readonly Rewrite[],
 ): { readonly value: Json; readonly applied: readonly string[] } {
+  if (rewrites.length === 0) return { value, applied: [] };
   const applied = new Set<string>();
-  const change = (text: string): string => {
-    let out = text;
+  const text = (found: string): string => {
+    let out = found;
     for (const { name, replace, with: instead } of rewrites) {
-      if (replace === undefined || instead === undefined || !out.includes(replace)) continue;
+      if (!out.includes(replace)) continue;
       out = out.replaceAll(replace, () => instead);
       applied.add(name);
     }
     return out;
   };
-  const data = (inner: Json): Json => mapTexts(inner, change, data);
-  return { value: mapTexts(value, change, data), applied: [...applied] };
+  const change: Change = { text, data: (data) => mapTexts(data, change) };
+  return { value: mapTexts(value, change), applied: [...applied] };
 }
 
 /** All texts in one, for rules that look for words: names and sealed data left out. */
 export function textOf(value: Json): string {
-  const texts: string[] = [];
-  const note = (text: string) => {
-    texts.push(text);
-    return text;
+  let all = '';
+  const text = (found: string) => {
+    all += all === '' ? found : `\n${found}`;
+    return found;
   };
-  const data = (inner: Json): Json => mapTexts(inner, note, data);
-  mapTexts(value, note, data);
-  return texts.join('\n');
+  const change: Change = { text, data: (data) => mapTexts(data, change) };
+  mapTexts(value, change);
+  return all;
 }
