@@ -1,5 +1,5 @@
 import type { Authority, Authorization, AuthorizeRequest, DurableApprovalQueue } from '../authority/index.ts';
-import { actionDigest, type Clock } from '../core/index.ts';
+import { actionDigest, type Clock, type Decision } from '../core/index.ts';
 
 /**
  * The road of a gateway's request through authority, with the wait for a person.
@@ -45,14 +45,21 @@ export function createGate(deps: {
     return (fits.find((a) => a.status === 'approved') ?? fits[0])?.approval_id;
   };
 
-  const waitFor = async (approvalId: string, request: GateRequest, wait: Wait): Promise<Passed> => {
+  const waitFor = async (
+    approvalId: string,
+    request: GateRequest,
+    wait: Wait,
+    decision: Decision,
+  ): Promise<Passed> => {
     const until = clock.monotonic() + wait.forMs;
     for (let turn = 0; ; turn++) {
       // Asking the queue is cheap; the whole road is walked again only when somebody answered.
+      // Whoever is no longer there does not use up the yes that others gave.
+      if (wait.signal.aborted) return { outcome: 'waiting', approvalId, decision };
       const status = queue?.get(approvalId)?.status;
       if (status !== 'pending') return narrowed(await authority.redeem(approvalId, parked(request)));
       if (turn % 10 === 0) wait.tick?.(approvalId);
-      if (wait.signal.aborted || clock.monotonic() >= until) {
+      if (clock.monotonic() >= until) {
         // Derived again, so that what is told to the caller is what is true now.
         return narrowed(await authority.redeem(approvalId, parked(request)));
       }
@@ -66,9 +73,9 @@ export function createGate(deps: {
       if (first.outcome !== 'denied' || first.by !== 'nobody' || queue === undefined) return narrowed(first);
       if (first.decision.verdict !== 'require_approval') return first;
       const known = openRequest(request);
-      if (known !== undefined) return waitFor(known, request, wait);
+      if (known !== undefined) return waitFor(known, request, wait, first.decision);
       const left = narrowed(await authority.authorize(parked(request)));
-      return left.outcome === 'waiting' ? waitFor(left.approvalId, request, wait) : left;
+      return left.outcome === 'waiting' ? waitFor(left.approvalId, request, wait, left.decision) : left;
     },
   };
 }

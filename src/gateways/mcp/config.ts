@@ -61,7 +61,11 @@ const rule = z.strictObject({
   verdict: z.enum(['allow', 'warn', 'require_approval', 'deny']),
   reason: z.string().max(500).optional(),
   role: z.string().min(1).max(100).optional(),
+  /** What is judged: the request, or the answer to it. */
+  on: z.enum(['request', 'response']).default('request'),
   ...selector,
+  /** On responses: any of these texts in the answer, whatever the letter case. */
+  contains: z.array(z.string().min(1).max(500)).min(1).optional(),
   /** Holds only once a call like this went through earlier in the session. */
   after: z
     .strictObject({
@@ -106,6 +110,7 @@ export const mcpConfigSchema = z.strictObject({
   default: z.enum(['allow', 'deny']).default('deny'),
   rules: z.array(rule).default([]),
   policies: z.array(policySchema).default([]),
+  response_policies: z.array(policySchema).default([]),
   workspaces: z.array(workspace).default([]),
   responses: z
     .strictObject({
@@ -121,7 +126,12 @@ export const mcpConfigSchema = z.strictObject({
       sessions: count.default(200),
       calls_at_once: count.default(100),
       call_timeout_seconds: seconds.default(300),
+      /** For a server's start: until it has answered `initialize`. */
+      start_timeout_seconds: seconds.default(60),
+      /** How often a server that ended is started again within five minutes. */
+      server_restarts: z.number().int().min(0).default(5),
       approval_wait_seconds: z.number().min(0).default(45),
+      approval_life_seconds: seconds.default(4 * 3600),
       session_idle_seconds: seconds.default(3600),
     })
     .prefault({}),
@@ -142,5 +152,8 @@ export function mcpConfigMistake(config: McpConfig): string | undefined {
   }
   if (config.servers.length > 1 && config.prefix === false)
     return 'several servers need prefix: true; their tools could not be told apart';
+  const misplaced = config.rules.find((r) => r.on === 'request' && r.contains !== undefined);
+  if (misplaced !== undefined)
+    return `the rule ${misplaced.name}: "contains" is for rules with on: response; requests have "arguments"`;
   return undefined;
 }

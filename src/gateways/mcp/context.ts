@@ -3,7 +3,9 @@ import type { Clock, Digest, Ids, JsonObject } from '../../core/index.ts';
 import type { Journal } from '../../ledger/index.ts';
 import type { Gate } from '../gate.ts';
 import type { Metrics } from '../metrics.ts';
-import type { McpConfig } from './config.ts';
+import type { McpConfig, McpRule } from './config.ts';
+import type { Held } from './held.ts';
+import type { Outcomes } from './outcomes.ts';
 import type { Pins } from './pins.ts';
 
 export interface McpGatewayDeps {
@@ -13,7 +15,7 @@ export interface McpGatewayDeps {
   readonly journal: Journal;
   /** Without one, what needs a person is denied. */
   readonly queue?: DurableApprovalQueue;
-  /** SQLite file for the pins of tools. */
+  /** SQLite file for the pins of tools and for answers that wait. */
   readonly database: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Folder that relative paths of the configuration start from. */
@@ -26,10 +28,17 @@ export interface McpContext {
   readonly deps: McpGatewayDeps;
   readonly gate: Gate;
   readonly pins: Pins;
+  readonly held: Held;
+  readonly outcomes: Outcomes;
   readonly metrics: Metrics;
   readonly policyDigest: Digest;
+  readonly rules: readonly McpRule[];
   readonly policies: readonly Evaluator[];
+  readonly answerRules: readonly McpRule[];
+  readonly answerPolicies: readonly Evaluator[];
   readonly prefixed: boolean;
+  /** Unlike any other of this or another gateway. */
+  readonly nextRequestId: () => string;
   /** Set when an outcome could not be recorded: from then on everything is refused. */
   recordFailed: boolean;
 }

@@ -1,9 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { CODES, digestOf, type Json, messageOf, parseJson, WritError } from '../../core/index.ts';
+import {
+  CODES,
+  digestOf,
+  isJsonObject,
+  type Json,
+  messageOf,
+  parseJson,
+  WritError,
+} from '../../core/index.ts';
 import { callerOf } from '../callers.ts';
 import { createGate } from '../gate.ts';
 import { guardMistake, readBody, tokenOf } from '../http-guard.ts';
@@ -12,8 +19,13 @@ import { loadPolicies } from '../policies.ts';
 import { rateLimiter } from '../rate-limit.ts';
 import { type McpConfigInput, mcpConfigMistake, mcpConfigSchema } from './config.ts';
 import type { McpCaller, McpContext, McpGatewayDeps } from './context.ts';
-import { openPins } from './pins.ts';
+import { type HttpTransport, httpUpstream, refuse as reply } from './http-upstream.ts';
+import { RPC, readMessage } from './message.ts';
+import { openOutcomes } from './outcomes.ts';
 import { openSession, type Session } from './session.ts';
+import { openStore } from './store.ts';
+
+const SWEEP_MS = 30_000;
 
 export interface McpGateway {
   /** One client on a transport of its own (stdio): everything is allowed to it that the rules allow. */
@@ -24,7 +36,7 @@ export interface McpGateway {
 }
 
 interface HttpSession {
-  readonly transport: StreamableHTTPServerTransport;
+  readonly transport: HttpTransport;
   readonly session: Session;
   lastUsed: number;
 }
@@ -37,21 +49,35 @@ export function createMcpGateway(input: McpConfigInput, deps: McpGatewayDeps): M
   if (mistake !== undefined)
     throw new WritError(CODES.invalid_config, mistake, { suggestion: 'correct the gateway configuration' });
   const policies = loadPolicies(config.policies, deps.baseDir);
+  const answerPolicies = loadPolicies(config.response_policies, deps.baseDir);
+  const store = openStore(deps.database, deps.clock);
+  const mark = randomUUID();
+  let requests = 0;
   const { rules, default: otherwise, workspaces } = config;
   const ctx: McpContext = {
     config,
     deps,
     gate: createGate(deps),
-    pins: openPins(deps.database, deps.clock),
+    pins: store.pins,
+    held: store.held,
+    outcomes: openOutcomes((reason) => {
+      ctx.recordFailed = true;
+      deps.log?.({ event: 'mcp.record_failed', reason: reason.slice(0, 300) });
+    }),
     metrics: createMetrics('writ_mcp'),
     policyDigest: digestOf({
       rules,
       default: otherwise,
       workspaces,
       policies: policies.digests,
+      response_policies: answerPolicies.digests,
     } as unknown as Json),
+    rules: rules.filter((rule) => rule.on === 'request'),
     policies: policies.evaluators,
+    answerRules: rules.filter((rule) => rule.on === 'response'),
+    answerPolicies: answerPolicies.evaluators,
     prefixed: config.prefix ?? config.servers.length > 1,
+    nextRequestId: () => `mcp_${mark}_${++requests}`,
     recordFailed: false,
   };
   const callers = config.callers.map((c) => ({ ...c, tokenSha256: c.token_sha256 }));
@@ -59,7 +85,6 @@ export function createMcpGateway(input: McpConfigInput, deps: McpGatewayDeps): M
   const sessions = new Map<string, HttpSession>();
   const attached = new Set<Session>();
   const rates = rateLimiter(() => deps.clock.monotonic());
-  let opening = 0;
 
   const callerFor = (req: IncomingMessage): HttpCaller | undefined =>
     callerOf(callers, tokenOf(req)) ??
@@ -97,39 +122,37 @@ export function createMcpGateway(input: McpConfigInput, deps: McpGatewayDeps): M
       if (known === undefined || known.session.caller.name !== caller.name)
         return reply(res, 404, 'Session not found', -32001);
       known.lastUsed = deps.clock.monotonic();
-      return known.transport.handleRequest(req, res, body);
+      return known.transport.handle(req, res, body);
     }
-    const starts =
-      req.method === 'POST' &&
-      [body].flat().some((m) => (m as { method?: unknown } | null)?.method === 'initialize');
-    if (!starts) return reply(res, 400, 'Bad Request: no session; initialize first', -32000);
-    if (sessions.size + opening >= config.limits.sessions) return reply(res, 503, 'too many sessions');
-    opening++;
-    try {
-      await openHttpSession(caller, req, res, body);
-    } finally {
-      opening--;
-    }
+    const starts = req.method === 'POST' && isJsonObject(body) && body.method === 'initialize';
+    if (!starts) return refuseSessionless(res, body);
+    if (sessions.size >= config.limits.sessions && !(await makeRoom(caller)))
+      return reply(res, 503, 'too many sessions');
+    const transport = httpUpstream(randomUUID(), () => void sessions.delete(transport.sessionId));
+    const session = await openSession(ctx, caller, transport);
+    sessions.set(transport.sessionId, { transport, session, lastUsed: deps.clock.monotonic() });
+    // A greeting that came to nothing leaves nothing behind.
+    res.once('close', () => {
+      if (!session.ready) void end(transport.sessionId);
+    });
+    transport.handle(req, res, body);
   };
 
-  const openHttpSession = async (
-    caller: McpCaller,
-    req: IncomingMessage,
-    res: ServerResponse,
-    body: Json | undefined,
-  ) => {
-    let session: Session | undefined;
-    const transport = new StreamableHTTPServerTransport({
-      sessionIdGenerator: () => randomUUID(),
-      onsessioninitialized: (id) => {
-        if (session) sessions.set(id, { transport, session, lastUsed: deps.clock.monotonic() });
-      },
-      onsessionclosed: (id) => void sessions.delete(id),
-    });
-    session = await openSession(ctx, caller, transport as unknown as Transport);
-    await transport.handleRequest(req, res, body);
-    // A first message that made no session leaves nothing behind.
-    if (transport.sessionId === undefined) await session.close();
+  const end = async (id: string): Promise<void> => {
+    const known = sessions.get(id);
+    sessions.delete(id);
+    await known?.transport.close();
+    await known?.session.close();
+  };
+
+  /** Ends the session this caller left alone for longest; never one that is in use, never another's. */
+  const makeRoom = async (caller: McpCaller): Promise<boolean> => {
+    const left = [...sessions]
+      .filter(([, s]) => s.session.caller.name === caller.name && s.transport.idle)
+      .sort(([, a], [, b]) => a.lastUsed - b.lastUsed)[0];
+    if (left === undefined) return false;
+    await end(left[0]);
+    return true;
   };
 
   const server = createServer((req, res) => {
@@ -142,12 +165,10 @@ export function createMcpGateway(input: McpConfigInput, deps: McpGatewayDeps): M
   server.headersTimeout = 20_000;
   const sweep = setInterval(() => {
     const oldest = deps.clock.monotonic() - config.limits.session_idle_seconds * 1000;
-    for (const [id, { lastUsed, transport, session }] of sessions) {
-      if (lastUsed > oldest) continue;
-      sessions.delete(id);
-      void transport.close().then(() => session.close());
-    }
-  }, 30_000).unref();
+    // A client that listens, or waits for an answer, is there.
+    for (const [id, { lastUsed, transport }] of sessions)
+      if (lastUsed <= oldest && transport.idle) void end(id);
+  }, SWEEP_MS).unref();
 
   return {
     attach: async (transport) => {
@@ -175,24 +196,23 @@ export function createMcpGateway(input: McpConfigInput, deps: McpGatewayDeps): M
     },
     close: async () => {
       clearInterval(sweep);
-      const all = [...sessions.values()];
-      await Promise.all([
-        ...all.map(({ session }) => session.close()),
-        ...[...attached].map((s) => s.close()),
-      ]);
-      await Promise.all(all.map(({ transport }) => transport.close().catch(() => undefined)));
+      await Promise.all([...[...sessions.keys()].map(end), ...[...attached].map((s) => s.close())]);
       if (server.listening) {
         const done = new Promise<void>((resolve) => server.close(() => resolve()));
         server.closeAllConnections();
         await done;
       }
-      ctx.pins.close();
+      await ctx.outcomes.settled();
+      store.close();
     },
   };
 }
 
-function reply(res: ServerResponse, status: number, message: string, code = -32000): void {
-  if (res.headersSent || res.destroyed) return;
-  res.writeHead(status, { 'content-type': 'application/json' });
-  res.end(JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null }));
+/** Asked of a server of another generation before anything else, this says which one we are. */
+function refuseSessionless(res: ServerResponse, body: Json | undefined): void {
+  const message = readMessage(body);
+  const id = message.kind === 'request' || message.kind === 'malformed' ? message.id : null;
+  if (message.kind === 'request' && message.method === 'server/discover')
+    reply(res, 400, 'no such method', RPC.methodNotFound, id);
+  else reply(res, 400, 'Bad Request: no session; initialize first', -32000, id);
 }

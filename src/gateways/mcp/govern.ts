@@ -2,9 +2,9 @@ import type { Evaluator } from '../../authority/index.ts';
 import {
   type Action,
   actionDigest,
+  type Digest,
   type Evaluation,
   type JsonObject,
-  messageOf,
   sha256,
 } from '../../core/index.ts';
 import { intent, outcome } from '../../ledger/index.ts';
@@ -12,23 +12,29 @@ import { redactJson } from '../../redact/index.ts';
 import type { Passed } from '../gate.ts';
 import { anyMatches } from '../names.ts';
 import type { McpCaller, McpContext } from './context.ts';
-import { failure, type Id, type Reply, RPC } from './message.ts';
+import { type McpFacts, metaOf } from './facts.ts';
+import { failure, type Id, type Params, type Reply, RPC } from './message.ts';
 import type { Peer } from './peer.ts';
-import type { ToolPin } from './pins.ts';
-import { governResponse } from './responses.ts';
-import { type History, judgeByRules, type McpFacts } from './rules.ts';
+import type { SeenTool } from './pins.ts';
+import { refusal } from './refusal.ts';
+import { governAnswer, judgesAnswers, passAnswer } from './responses.ts';
+import { type History, judgeByRules } from './rules.ts';
 import { judgePaths } from './workspace.ts';
 
 /** One request on its way to one server. */
 export interface GovernedCall {
   readonly peer: Peer;
   readonly facts: McpFacts;
-  readonly params: JsonObject;
+  readonly params: Params;
   /** The tool as it is now, for calls of tools on pinned servers. */
-  readonly tool: ToolPin | undefined;
+  readonly tool: SeenTool | undefined;
   readonly pinned: boolean;
+  readonly timeoutMs: number;
   readonly clientId?: Id;
+  /** The client takes the call back. */
   readonly signal: AbortSignal;
+  /** The client is gone or takes the call back: nobody waits for a person any more. */
+  readonly away: AbortSignal;
   readonly waiting: (approvalId: string) => void;
 }
 
@@ -41,6 +47,7 @@ const MAX_RECORDED = 64 * 1024;
  * V1 The intent is durable before the server hears anything; the outcome follows with the next flush, and if
  *    that ever fails nothing more is forwarded.
  * V2 The action holds the parameters as they are sent (without the progress token, which is the wire's).
+ * V3 A call whose answer waits for a person is not made again: the answer that is kept is judged instead.
  */
 export async function govern(
   ctx: McpContext,
@@ -48,9 +55,11 @@ export async function govern(
   history: History,
   call: GovernedCall,
 ): Promise<Reply> {
-  const { facts, peer } = call;
+  const { facts } = call;
   if (ctx.recordFailed) return failure(RPC.internal, 'the gateway cannot record calls any more: refused');
   const action = actionOf(call);
+  const kept = judgesAnswers(ctx) ? keptAnswer(ctx, facts.caller, action) : undefined;
+  if (kept !== undefined) return release(ctx, call, kept);
   const passed = await ctx.gate.pass(
     {
       action,
@@ -62,16 +71,18 @@ export async function govern(
       policyDigest: ctx.policyDigest,
       subject: { kind: 'mcp' },
       signal: call.signal,
+      expiresInMs: ctx.config.limits.approval_life_seconds * 1000,
     },
     {
       forMs: facts.method === 'tools/call' ? ctx.config.limits.approval_wait_seconds * 1000 : 0,
-      signal: call.signal,
+      signal: call.away,
       tick: call.waiting,
     },
   );
   const record = recordOf(ctx, call, action, passed);
   if (passed.outcome !== 'granted') {
     const waiting = passed.outcome === 'waiting';
+    ctx.outcomes.release();
     await ctx.deps.journal.append({
       ...record,
       type: 'mcp.refused',
@@ -82,32 +93,45 @@ export async function govern(
     ctx.metrics.count('calls_total', { server: facts.server, outcome: waiting ? 'waiting' : 'denied' });
     return refusal(passed, facts.method);
   }
+  ctx.outcomes.release();
   const id = await intent(ctx.deps.journal, record, ctx.deps.ids);
   passed.writ.use(action);
-  if (passed.approval !== undefined && call.tool !== undefined && call.pinned)
-    ctx.pins.accept(facts.server, call.tool);
-  const reply = await peer.request(facts.method, call.params, {
-    timeoutMs: ctx.config.limits.call_timeout_seconds * 1000,
-    signal: call.signal,
-    ...(call.clientId === undefined ? {} : { clientId: call.clientId }),
-  });
+  if (passed.approval !== undefined && call.tool !== undefined) ctx.pins.accept(facts.server, call.tool);
+  // Counts from here on: what comes while this one is still under way is after it.
   history.note(facts);
-  const governed = governResponse(ctx.config, reply);
-  ctx.metrics.count('calls_total', { server: facts.server, outcome: governed.reply.ok ? 'done' : 'failed' });
-  outcome(ctx.deps.journal, id, {
-    type: 'mcp.response',
-    outcome: governed.reply.ok ? 'done' : 'failed',
-    ...governed.record,
-  }).catch((error) => {
-    ctx.recordFailed = true;
-    ctx.deps.log?.({ event: 'mcp.record_failed', reason: messageOf(error).slice(0, 300) });
-  });
-  return governed.reply;
+  const reply = await call.peer.request(facts.method, call.params, call);
+  const answer = await governAnswer(ctx, call, passed.writ.digest, reply);
+  const done = answer.reply.ok ? 'done' : 'failed';
+  ctx.metrics.count('calls_total', { server: facts.server, outcome: done });
+  const entry = { type: 'mcp.response', outcome: done, ...answer.record } as const;
+  ctx.outcomes.note(() => outcome(ctx.deps.journal, id, entry));
+  return answer.reply;
+}
+
+interface KeptAnswer {
+  readonly digest: Digest;
+  readonly result: JsonObject;
+}
+
+function keptAnswer(ctx: McpContext, caller: string, action: Action): KeptAnswer | undefined {
+  const digest = safeDigest(action);
+  const result = digest === null ? undefined : ctx.held.find(caller, digest);
+  return digest === null || result === undefined ? undefined : { digest, result };
+}
+
+async function release(ctx: McpContext, call: GovernedCall, { digest, result }: KeptAnswer): Promise<Reply> {
+  const { caller, server, method, name } = call.facts;
+  const record = { type: 'mcp.answer', caller, server, method, name: cut(name), action_digest: digest };
+  const answer = await passAnswer(ctx, call, digest, result, record);
+  ctx.outcomes.release();
+  await ctx.deps.journal.append(answer.record);
+  ctx.metrics.count('answers_total', { server, outcome: answer.reply.ok ? 'done' : 'denied' });
+  return answer.reply;
 }
 
 function actionOf({ facts, params, tool, pinned }: GovernedCall): Action {
-  const { _meta, ...rest } = params;
-  const { progressToken: _, ...meta } = (_meta ?? {}) as JsonObject;
+  const { _meta: __, ...rest } = params ?? {};
+  const { progressToken: _, ...meta } = metaOf(params);
   return {
     kind: 'mcp.call',
     subject: `${facts.server} ${facts.method} ${facts.name}`.trim().slice(0, 300),
@@ -128,8 +152,8 @@ function evaluatorsFor(
   call: GovernedCall,
 ): readonly Evaluator[] {
   const { facts } = call;
-  const said: Evaluation[] = [judgeByRules(ctx.config.rules, ctx.config.default, facts, history)];
-  const named = facts.name !== '' && facts.method !== 'completion/complete';
+  const said: Evaluation[] = [judgeByRules(ctx.rules, ctx.config.default, facts, history)];
+  const named = facts.name !== '';
   if (!anyMatches(caller.servers, facts.server) || (named && !anyMatches(caller.names, facts.name)))
     said.push(denial('mcp.callers', 'least_privilege', `${facts.caller} may not use this`));
   const paths = judgePaths(ctx.config.workspaces, facts);
@@ -143,7 +167,7 @@ function evaluatorsFor(
 
 function pinEvaluation(ctx: McpContext, { facts, tool }: GovernedCall): Evaluation {
   if (tool === undefined) return denial('mcp.pins', 'pin.unknown', 'the server does not list this tool');
-  const standing = ctx.pins.standing(facts.server, tool);
+  const standing = tool.standing === 'pinned' ? 'pinned' : ctx.pins.standing(facts.server, tool);
   const evaluation = { evaluator: 'mcp.pins', rule: `pin.${standing}` };
   switch (standing) {
     case 'pinned':
@@ -176,11 +200,11 @@ function recordOf(
   const small = facts.bytes <= MAX_RECORDED;
   return {
     type: 'mcp.request',
-    request_id: ctx.deps.ids.next('mcp'),
+    request_id: ctx.nextRequestId(),
     caller: facts.caller,
     server: facts.server,
     method: facts.method.slice(0, 200).toWellFormed(),
-    name: facts.name.slice(0, 500).toWellFormed(),
+    name: cut(facts.name),
     action_digest: passed.outcome === 'granted' ? passed.writ.digest : safeDigest(action),
     policy_digest: ctx.policyDigest,
     verdict: passed.decision.verdict,
@@ -194,13 +218,13 @@ function recordOf(
       ? { approval_id: passed.approval.approvalId, approver: passed.approval.approver }
       : {}),
     ...(small && passed.decision.evaluations.length > 0
-      ? { params: redactJson(params).value }
-      : { params_sha256: sha256(JSON.stringify(params)) }),
+      ? { params: redactJson(params ?? {}).value }
+      : { params_sha256: sha256(JSON.stringify(params ?? {})) }),
   };
 }
 
 /** An action without a canonical form was denied for just that. */
-function safeDigest(action: Action): string | null {
+function safeDigest(action: Action): Digest | null {
   try {
     return actionDigest(action);
   } catch {
@@ -208,23 +232,4 @@ function safeDigest(action: Action): string | null {
   }
 }
 
-function refusal(passed: Exclude<Passed, { outcome: 'granted' }>, method: string): Reply {
-  if (passed.outcome === 'denied') {
-    const data = {
-      by: passed.by,
-      ...(passed.approvalId === undefined ? {} : { approval_id: passed.approvalId }),
-    };
-    return failure(RPC.denied, `denied: ${passed.reason}`, data);
-  }
-  const text = `This call waits for a person (${passed.approvalId}). Make the same call again, unchanged, once it is approved.`;
-  return method === 'tools/call'
-    ? {
-        ok: true,
-        result: {
-          isError: true,
-          content: [{ type: 'text', text }],
-          _meta: { 'writ/approval_id': passed.approvalId },
-        },
-      }
-    : failure(RPC.denied, text, { approval_id: passed.approvalId });
-}
+const cut = (text: string) => text.slice(0, 500).toWellFormed();

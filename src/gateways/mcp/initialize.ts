@@ -12,6 +12,11 @@ export function mergeInitialize(
       capabilities[name] = isJsonObject(before) && isJsonObject(value) ? { ...before, ...value } : value;
     }
   }
+  // A server that comes back or comes late changes the lists, whatever it announced.
+  for (const name of ['tools', 'prompts', 'resources']) {
+    const value = capabilities[name];
+    if (isJsonObject(value)) capabilities[name] = { ...value, listChanged: true };
+  }
   const versions = answers.map(({ result }) => String(result.protocolVersion ?? '')).sort();
   const instructions = answers.flatMap(({ server, result }) =>
     typeof result.instructions === 'string' ? [`${server}: ${result.instructions}`] : [],

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/index.ts';
 import { anyMatches } from '../names.ts';
 import type { McpCaller } from './context.ts';
-import type { Peer } from './peer.ts';
+import type { Peer, PeerOptions } from './peer.ts';
 
 /** Lists of servers: gathered over their pages, merged under the servers' names, cut to what a caller may see. */
 export const LISTS = {
@@ -22,21 +22,30 @@ export const CAPABILITY: Readonly<Record<ListMethod, string>> = {
   'resources/templates/list': 'resources',
 };
 
-const MAX_PAGES = 100;
+const MAX_PAGES = 1000;
 const MAX_ENTRIES = 10_000;
 const SEPARATOR = '__';
 
-/** Every page of a list. A server whose pages never end is cut off. */
-export async function gather(peer: Peer, method: ListMethod, timeoutMs: number): Promise<readonly Json[]> {
+/**
+ * Every page of a list, or undefined when one of them cannot be had. A server whose pages never end, or go
+ * in a circle, is cut off.
+ */
+export async function gather(
+  peer: Peer,
+  method: ListMethod,
+  options: PeerOptions,
+): Promise<readonly Json[] | undefined> {
   const entries: Json[] = [];
+  const cursors = new Set<Json>();
   let cursor: Json | undefined;
   for (let page = 0; page < MAX_PAGES && entries.length < MAX_ENTRIES; page++) {
-    const reply = await peer.request(method, cursor === undefined ? {} : { cursor }, { timeoutMs });
-    if (!reply.ok) break;
+    const reply = await peer.request(method, cursor === undefined ? undefined : { cursor }, options);
+    if (!reply.ok) return undefined;
     const found = reply.result[LISTS[method]];
-    if (Array.isArray(found)) entries.push(...(found as readonly Json[]));
+    if (Array.isArray(found)) for (const entry of found as readonly Json[]) entries.push(entry);
     cursor = reply.result.nextCursor;
-    if (typeof cursor !== 'string') break;
+    if (typeof cursor !== 'string' || cursors.has(cursor)) break;
+    cursors.add(cursor);
   }
   return entries.slice(0, MAX_ENTRIES);
 }

@@ -5,10 +5,14 @@ import { isJsonObject, type Json, type JsonObject } from '../../core/index.ts';
 export type Id = string | number;
 
 export type Message =
-  | { readonly kind: 'request'; readonly id: Id; readonly method: string; readonly params: JsonObject }
-  | { readonly kind: 'notification'; readonly method: string; readonly params: JsonObject }
+  | { readonly kind: 'request'; readonly id: Id; readonly method: string; readonly params: Params }
+  | { readonly kind: 'notification'; readonly method: string; readonly params: Params }
   | { readonly kind: 'result'; readonly id: Id; readonly result: JsonObject }
-  | { readonly kind: 'error'; readonly id: Id | undefined; readonly error: RpcError };
+  | { readonly kind: 'error'; readonly id: Id | undefined; readonly error: RpcError }
+  | { readonly kind: 'malformed'; readonly id: Id | undefined };
+
+/** Absent stays absent: some servers take an empty object for a mistake, and others its absence. */
+export type Params = JsonObject | undefined;
 
 export interface RpcError {
   readonly code: number;
@@ -17,6 +21,7 @@ export interface RpcError {
 }
 
 export const RPC = {
+  parseError: -32700,
   invalidRequest: -32600,
   methodNotFound: -32601,
   invalidParams: -32602,
@@ -27,42 +32,57 @@ export const RPC = {
   resourceNotFound: -32002,
 } as const;
 
-export function readMessage(value: unknown): Message | undefined {
-  if (!isJsonObject(value) || value.jsonrpc !== '2.0') return undefined;
-  const { id, method } = value;
-  const params = isJsonObject(value.params) ? value.params : {};
-  const known = typeof id === 'string' || (typeof id === 'number' && Number.isFinite(id));
-  if (typeof method === 'string')
-    return known ? { kind: 'request', id, method, params } : { kind: 'notification', method, params };
-  if (isJsonObject(value.error)) {
-    const { code, message, data } = value.error;
-    const error = {
-      code: typeof code === 'number' ? code : RPC.internal,
-      message: typeof message === 'string' ? message : 'error',
-      ...(data === undefined ? {} : { data }),
-    };
-    return { kind: 'error', id: known ? id : undefined, error };
+/** Total: whatever is no message is `malformed`, with the id it should be answered under if it has one. */
+export function readMessage(value: unknown): Message {
+  if (!isJsonObject(value)) return { kind: 'malformed', id: undefined };
+  const { id: given, method, params } = value;
+  const id = isId(given) ? given : undefined;
+  if (value.jsonrpc !== '2.0') return { kind: 'malformed', id };
+  if (typeof method === 'string') {
+    // An id that is none (null, a list) is a broken request, not a notification.
+    if ((params !== undefined && !isJsonObject(params)) || (given !== undefined && id === undefined))
+      return { kind: 'malformed', id };
+    return id === undefined
+      ? { kind: 'notification', method, params }
+      : { kind: 'request', id, method, params };
   }
-  if (known && isJsonObject(value.result)) return { kind: 'result', id, result: value.result };
-  return undefined;
+  if (isJsonObject(value.error)) return { kind: 'error', id, error: readError(value.error) };
+  if (id === undefined || value.result === undefined) return { kind: 'malformed', id };
+  return isJsonObject(value.result)
+    ? { kind: 'result', id, result: value.result }
+    : { kind: 'error', id, error: { code: RPC.internal, message: 'the answer is not an object' } };
 }
 
-export function requestOf(id: Id, method: string, params: JsonObject): JSONRPCMessage {
-  // `params` is left out when empty: some servers take an empty object for a mistake.
-  const body = Object.keys(params).length === 0 ? {} : { params };
-  return { jsonrpc: '2.0', id, method, ...body } as JSONRPCMessage;
+function isId(value: unknown): value is Id {
+  return typeof value === 'string' || (typeof value === 'number' && Number.isFinite(value));
 }
 
-export function notificationOf(method: string, params: JsonObject): JSONRPCMessage {
-  const body = Object.keys(params).length === 0 ? {} : { params };
-  return { jsonrpc: '2.0', method, ...body } as JSONRPCMessage;
+function readError({ code, message, data }: JsonObject): RpcError {
+  return {
+    code: typeof code === 'number' ? code : RPC.internal,
+    message: typeof message === 'string' ? message : 'error',
+    ...(data === undefined ? {} : { data }),
+  };
+}
+
+export function requestOf(id: Id, method: string, params: Params): JSONRPCMessage {
+  return (params === undefined
+    ? { jsonrpc: '2.0', id, method }
+    : { jsonrpc: '2.0', id, method, params }) as unknown as JSONRPCMessage;
+}
+
+export function notificationOf(method: string, params: Params): JSONRPCMessage {
+  return (params === undefined
+    ? { jsonrpc: '2.0', method }
+    : { jsonrpc: '2.0', method, params }) as unknown as JSONRPCMessage;
 }
 
 export function resultOf(id: Id, result: JsonObject): JSONRPCMessage {
   return { jsonrpc: '2.0', id, result } as JSONRPCMessage;
 }
 
-export function errorOf(id: Id, error: RpcError): JSONRPCMessage {
+/** Without an id for what could not be told apart: JSON-RPC wants `null` there. */
+export function errorOf(id: Id | null, error: RpcError): JSONRPCMessage {
   return { jsonrpc: '2.0', id, error } as unknown as JSONRPCMessage;
 }
 

@@ -1,5 +1,6 @@
-import { type Clock, type Digest, digestOf, isJsonObject, type Json } from '../../core/index.ts';
-import { openDatabase, type RoomMigrations, transaction } from '../../ledger/index.ts';
+import type { DatabaseSync } from 'node:sqlite';
+import { type Clock, type Digest, digestOf, isJsonObject } from '../../core/index.ts';
+import { transaction } from '../../ledger/index.ts';
 
 /**
  * What tools said they were when they were first seen.
@@ -9,51 +10,61 @@ import { openDatabase, type RoomMigrations, transaction } from '../../ledger/ind
  * N2 A person's yes to a call re-pins the tool as it was shown with that call, nothing else.
  */
 export interface Pins {
-  /** Takes a listing; pins it when the server was never seen before. */
-  seen(server: string, tools: readonly ToolPin[]): void;
-  standing(server: string, tool: ToolPin): 'pinned' | 'changed' | 'new';
+  /** Takes a listing; pins it when the server was never seen before. Tells of tools that do not fit. */
+  seen(server: string, tools: readonly ToolPin[], unlike: (tool: SeenTool) => void): readonly SeenTool[];
+  standing(server: string, tool: ToolPin): Standing;
   accept(server: string, tool: ToolPin): void;
-  close(): void;
 }
+
+export type Standing = 'pinned' | 'changed' | 'new';
 
 export interface ToolPin {
   readonly name: string;
   readonly digest: Digest;
 }
 
-const MIGRATIONS: RoomMigrations = {
-  room: 'gateways.mcp',
-  steps: [
-    `CREATE TABLE mcp_pins (server TEXT NOT NULL, tool TEXT NOT NULL, digest TEXT NOT NULL, pinned_at TEXT NOT NULL,
-       PRIMARY KEY (server, tool)) STRICT;
-     CREATE TABLE mcp_servers (server TEXT PRIMARY KEY, seen_at TEXT NOT NULL) STRICT;`,
-  ],
-};
+/** A tool with its standing when it was listed. Only `pinned` may be relied on later: the others can be mended. */
+export interface SeenTool extends ToolPin {
+  readonly standing: Standing;
+}
 
-export function openPins(path: string, clock: Clock): Pins {
-  const db = openDatabase(path, MIGRATIONS);
+/** Changes already told of; a server that changes all the time is not told of for ever. */
+const MAX_TOLD = 10_000;
+
+export function pinsIn(db: DatabaseSync, clock: Clock): Pins {
   const put = db.prepare('INSERT OR REPLACE INTO mcp_pins VALUES (?, ?, ?, ?)');
   const get = db.prepare('SELECT digest FROM mcp_pins WHERE server = ? AND tool = ?');
   const first = db.prepare('INSERT OR IGNORE INTO mcp_servers VALUES (?, ?)');
   const now = () => clock.now().toISOString();
+  const told = new Set<string>();
+  const standing = (server: string, tool: ToolPin): Standing => {
+    const row = get.get(server, tool.name);
+    if (row === undefined) return 'new';
+    return row.digest === tool.digest ? 'pinned' : 'changed';
+  };
   return {
-    seen: (server, tools) =>
+    seen: (server, tools, unlike) => {
       transaction(db, () => {
         if (Number(first.run(server, now()).changes) === 0) return;
         for (const tool of tools) put.run(server, tool.name, tool.digest, now());
-      }),
-    standing: (server, tool) => {
-      const row = get.get(server, tool.name);
-      if (row === undefined) return 'new';
-      return row.digest === tool.digest ? 'pinned' : 'changed';
+      });
+      return tools.map((tool) => {
+        const seen = { ...tool, standing: standing(server, tool) };
+        const key = `${server} ${tool.digest}`;
+        if (seen.standing !== 'pinned' && !told.has(key) && told.size < MAX_TOLD) {
+          told.add(key);
+          unlike(seen);
+        }
+        return seen;
+      });
     },
+    standing,
     accept: (server, tool) => void put.run(server, tool.name, tool.digest, now()),
-    close: () => db.close(),
   };
 }
 
 /** Everything of a tool that a model or a person goes by. */
-export function pinOf(tool: Json): ToolPin | undefined {
+export function pinOf(tool: unknown): ToolPin | undefined {
   if (!isJsonObject(tool) || typeof tool.name !== 'string') return undefined;
   const {
     name,

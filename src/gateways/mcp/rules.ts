@@ -1,17 +1,7 @@
 import { type Evaluation, isJsonObject, type Json, type JsonObject, severityOf } from '../../core/index.ts';
 import { anyMatches, nameMatches } from '../names.ts';
 import type { Condition, Conditions, McpRule } from './config.ts';
-
-/** A request as rules see it. */
-export interface McpFacts {
-  readonly caller: string;
-  readonly server: string;
-  readonly method: string;
-  /** Tool, prompt or URI; empty when the method has none. */
-  readonly name: string;
-  readonly arguments: JsonObject;
-  readonly bytes: number;
-}
+import type { McpFacts } from './facts.ts';
 
 /**
  * Methods that only talk about the conversation: allowed unless a rule names them.
@@ -26,6 +16,11 @@ const HOUSEKEEPING = new Set([
   'resources/templates/list',
   'logging/setLevel',
   'completion/complete',
+  // About calls that were judged when they were made.
+  'tasks/get',
+  'tasks/list',
+  'tasks/result',
+  'tasks/cancel',
 ]);
 
 /** What a session did, as far as sequence rules ask: which of them have been armed. Memory stays flat. */
@@ -50,23 +45,43 @@ export function judgeByRules(
   facts: McpFacts,
   history: History,
 ): Evaluation {
-  const fitting = rules.filter((rule) => selects(rule, facts) && (!rule.after || history.armed(rule)));
-  const rule = fitting.reduce<McpRule | undefined>(
+  const rule = strictest(rules.filter((r) => selects(r, facts) && (!r.after || history.armed(r))));
+  if (rule !== undefined) return spoken(rule);
+  return HOUSEKEEPING.has(facts.method)
+    ? say('allow', 'protocol', 'the protocol itself')
+    : say(otherwise, 'default', `no rule speaks of this call: ${otherwise}`);
+}
+
+/** An answer no rule speaks of passes: what led to it was judged before. */
+export function judgeAnswerByRules(
+  rules: readonly McpRule[],
+  facts: McpFacts,
+  bytes: number,
+  texts: () => string,
+): Evaluation {
+  let lower: string | undefined;
+  const holds = ({ contains }: McpRule) => {
+    if (contains === undefined) return true;
+    lower ??= texts().toLowerCase();
+    return contains.some((words) => lower?.includes(words.toLowerCase()));
+  };
+  const rule = strictest(rules.filter((r) => selects(r, { ...facts, bytes }) && holds(r)));
+  return rule === undefined ? say('allow', 'default', 'no rule speaks of this answer') : spoken(rule);
+}
+
+function strictest(rules: readonly McpRule[]): McpRule | undefined {
+  return rules.reduce<McpRule | undefined>(
     (worst, next) =>
       worst === undefined || severityOf(next.verdict) > severityOf(worst.verdict) ? next : worst,
     undefined,
   );
-  const say = (verdict: Evaluation['verdict'], name: string, reason: string): Evaluation => ({
-    evaluator: 'mcp.rules',
-    verdict,
-    rule: name,
-    reason,
-  });
-  if (rule === undefined) {
-    return HOUSEKEEPING.has(facts.method)
-      ? say('allow', 'protocol', 'the protocol itself')
-      : say(otherwise, 'default', `no rule speaks of this call: ${otherwise}`);
-  }
+}
+
+function say(verdict: Evaluation['verdict'], rule: string, reason: string): Evaluation {
+  return { evaluator: 'mcp.rules', verdict, rule, reason };
+}
+
+function spoken(rule: McpRule): Evaluation {
   return {
     ...say(rule.verdict, rule.name, rule.reason ?? `the rule ${rule.name} says ${rule.verdict}`),
     ...(rule.role !== undefined && rule.verdict === 'require_approval' ? { requiredRole: rule.role } : {}),

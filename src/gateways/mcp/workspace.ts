@@ -3,7 +3,8 @@ import { basename, dirname, join, resolve, sep } from 'node:path';
 import type { Evaluation, Json } from '../../core/index.ts';
 import { anyMatches } from '../names.ts';
 import type { McpConfig } from './config.ts';
-import { type McpFacts, valuesAt } from './rules.ts';
+import type { McpFacts } from './facts.ts';
+import { valuesAt } from './rules.ts';
 
 /**
  * Paths in arguments stay in their workspace.
