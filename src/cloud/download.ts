@@ -16,7 +16,10 @@ export async function download(context: CloudContext, task: Task): Promise<Task>
   const command = commands.downloadBlob(blob, file, task.parameters.storage_auth_mode);
   const reasoning = because(`Download the finished capture of ${task.vm_name} for analysis.`, task);
   // The blob's true place goes into the undo before the file exists.
-  const located = await registry.save({ ...task, blob, cleanup_plan: withBlob(task, blob) });
+  const located =
+    blob.name === task.blob?.name && blob.container === task.blob.container
+      ? task
+      : await registry.save({ ...task, blob, cleanup_plan: withBlob(task, blob) });
   let outcome = await send(context, command, reasoning);
   if (outcome.kind === 'failed') {
     context.progress(
