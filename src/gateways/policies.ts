@@ -1,13 +1,18 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { Evaluator } from '../authority/index.ts';
-import type { Digest } from '../core/index.ts';
-import { type DocumentJudge, evaluationOf, opaServer, opaWasmPolicy } from '../policy/index.ts';
+import { type Action, type Digest, isJsonObject } from '../core/index.ts';
+import { type DocumentJudge, evaluationOf, onnxModel, opaServer, opaWasmPolicy } from '../policy/index.ts';
+import { anyMatches } from './names.ts';
 
-/** Policies outside the configuration file: compiled Rego in this process, or an OPA server. */
+/** Asked only about requests of these kinds: methods of MCP, operations of models. */
+const kinds = { kinds: z.array(z.string().min(1)).min(1).optional() };
+
+/** Policies outside the configuration file: compiled Rego in this process, an OPA server, or a classifier. */
 export const policySchema = z.union([
-  z.strictObject({ opa_wasm: z.string().min(1), entrypoint: z.string().min(1).optional() }),
-  z.strictObject({ opa_url: z.url({ protocol: /^https?$/ }) }),
+  z.strictObject({ opa_wasm: z.string().min(1), entrypoint: z.string().min(1).optional(), ...kinds }),
+  z.strictObject({ opa_url: z.url({ protocol: /^https?$/ }), ...kinds }),
+  z.strictObject({ onnx: z.string().min(1), ...kinds }),
 ]);
 export type PolicyEntry = z.output<typeof policySchema>;
 
@@ -19,17 +24,34 @@ export interface LoadedPolicies {
 
 /** They see `{action: {kind, subject, detail}}`; what goes wrong in one of them is its denial. */
 export function loadPolicies(entries: readonly PolicyEntry[], baseDir: string): LoadedPolicies {
-  const judges = entries.map((entry): DocumentJudge => {
-    if ('opa_url' in entry) return opaServer(entry.opa_url);
-    const path = resolve(baseDir, entry.opa_wasm);
-    return opaWasmPolicy(path, entry.entrypoint === undefined ? {} : { entrypoint: entry.entrypoint });
-  });
+  const asked = entries.map((entry) => ({ judge: judgeOf(entry, baseDir), kinds: entry.kinds }));
   return {
-    evaluators: judges.map((judge) => ({
+    evaluators: asked.map(({ judge, kinds }) => ({
       name: judge.name,
-      evaluate: async ({ kind, subject, detail }) =>
-        evaluationOf(judge, await judge.evaluate({ action: { kind, subject, detail } })),
+      evaluate: async (action) => {
+        const { kind, subject, detail } = action;
+        if (kinds !== undefined && !anyMatches(kinds, kindOf(action)))
+          return {
+            evaluator: judge.name,
+            verdict: 'allow',
+            rule: 'kinds',
+            reason: 'not asked about this kind',
+          };
+        return evaluationOf(judge, await judge.evaluate({ action: { kind, subject, detail } }));
+      },
     })),
-    digests: judges.map((judge) => judge.digest),
+    digests: asked.map(({ judge }) => judge.digest),
   };
+}
+
+function judgeOf(entry: PolicyEntry, baseDir: string): DocumentJudge {
+  if ('opa_url' in entry) return opaServer(entry.opa_url);
+  if ('onnx' in entry) return onnxModel(resolve(baseDir, entry.onnx));
+  const path = resolve(baseDir, entry.opa_wasm);
+  return opaWasmPolicy(path, entry.entrypoint === undefined ? {} : { entrypoint: entry.entrypoint });
+}
+
+function kindOf({ detail }: Action): string {
+  const kind = isJsonObject(detail) ? (detail.method ?? detail.operation) : undefined;
+  return typeof kind === 'string' ? kind : '';
 }
