@@ -3,14 +3,7 @@ import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFil
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import {
-  type FlightStatus,
-  flightStatus,
-  resumeFlight,
-  settleFlight,
-  verifyFlightEvents,
-  verifyFlightWal,
-} from '../../src/flight/index.ts';
+import { resumeFlight, settleFlight, verifyFlightEvents, verifyFlightWal } from '../../src/flight/index.ts';
 import { fly, folder, inProcess, NOTE_ENGINE, WRIT, workflow } from './kit.ts';
 
 const made: string[] = [];
@@ -131,85 +124,6 @@ describe('an interrupted take-off', () => {
     expect((await inProcess(dir, (deps) => resumeFlight(deps, id))).status.state).toBe('COMPLETED');
   });
 });
-
-describe('kill -9 at random points of five steps', () => {
-  const rounds = Number(process.env.WRIT_KILLS ?? (process.env.WRIT_LONG === '1' ? 1000 : 5));
-  it(`[FLT-O44] ${rounds} times: no approval lost, nothing twice, every flight ends`, {
-    timeout: rounds * 60_000,
-  }, async () => {
-    for (let round = 0; round < rounds; round++) await survive(round);
-  });
-});
-
-async function survive(round: number): Promise<void> {
-  const engine = NOTE_ENGINE.replaceAll('note.txt', 'log.txt')
-    .replace('cat > /dev/null', 'input=$(cat)')
-    .replace(
-      /cat "\$CABINCREW_ARTIFACTS_DIR\/note\/body.data" >> "\$CABINCREW_WORKSPACE\/log.txt"/,
-      'echo "$input" | sed \'s/.*"step_id":"\\([a-z0-9]*\\)".*/\\1/\' >> "$CABINCREW_WORKSPACE/log.txt"',
-    );
-  const ids = ['s1', 's2', 's3', 's4', 's5'];
-  const steps = ids
-    .map(
-      (id) =>
-        `  - id: ${id}\n    engine: ./engine.sh\n${id === 's3' ? '    approval: { role: lead }\n' : ''}`,
-    )
-    .join('');
-  const dir = place({ 'workflow.yaml': workflow(steps), 'engine.sh': engine });
-  const log = () =>
-    existsSync(join(dir, 'log.txt')) ? readFileSync(join(dir, 'log.txt'), 'utf8').trim().split('\n') : [];
-  await killedAfter(dir, ['flight', 'run', 'workflow.yaml'], 350 + Math.random() * 900);
-  const flights = join(dir, '.writ/flights');
-  const id = existsSync(flights) ? readdirSync(flights)[0] : undefined;
-  // Killed before anything was on record: nothing happened.
-  if (
-    id === undefined ||
-    !existsSync(join(flights, id, 'wal.jsonl')) ||
-    readFileSync(join(flights, id, 'wal.jsonl')).length === 0
-  ) {
-    expect(log()).toEqual([]);
-    return;
-  }
-  let status: FlightStatus | undefined;
-  for (let turn = 0; turn < 20; turn++) {
-    if (turn < 2) await killedAfter(dir, ['flight', 'resume', id], 300 + Math.random() * 700);
-    const answer =
-      turn < 2
-        ? await inProcess(dir, async (deps) => flightStatus(deps, id))
-        : await inProcess(dir, (deps) => resumeFlight(deps, id));
-    status = answer.status;
-    if (status.state === 'COMPLETED' || status.state === 'FAILED') break;
-    const pending = status.pending_approvals[0];
-    if (pending !== undefined)
-      await inProcess(dir, ({ queue }) =>
-        queue.respond(pending, { approved: true, approver: 'ada', role: 'lead' }),
-      );
-    const unknown = status.steps.find((s) => s.state === 'TAKEOFF_RUNNING');
-    if (turn >= 2 && unknown !== undefined) {
-      const outcome = log().includes(unknown.id) ? ('done' as const) : ('not-done' as const);
-      await inProcess(dir, (deps) =>
-        settleFlight(deps, id, { step: unknown.id, outcome, by: 'ada', assertedBy: 't', reason: 'looked' }),
-      );
-    }
-  }
-  expect({ round, state: status?.state, error: status?.error, log: log() }).toEqual({
-    round,
-    state: 'COMPLETED',
-    error: null,
-    log: ids,
-  });
-}
-
-function killedAfter(dir: string, args: readonly string[], ms: number): Promise<void> {
-  return new Promise((done) => {
-    const child = spawn(process.execPath, [WRIT, ...args], { cwd: dir, stdio: 'ignore' });
-    const timer = setTimeout(() => child.kill('SIGKILL'), ms);
-    child.on('exit', () => {
-      clearTimeout(timer);
-      done();
-    });
-  });
-}
 
 function killedWhen(dir: string, ready: () => boolean): Promise<void> {
   return new Promise((done, fail) => {
