@@ -72,7 +72,7 @@ export async function runCommands(
     if (failed.length > 0) return end(false, `${reason}; not undone: ${failed.join('; ')}`);
     const differing: string[] = [];
     for (const { precondition } of done)
-      if (precondition !== undefined && (await run(precondition, 'reading after undo')) !== null)
+      if (saysWhat(precondition) && (await run(precondition, 'reading after undo')) !== null)
         differing.push(wordsOf(precondition).join(' '));
     const as = differing.length === 0 ? '' : `, but does not read as before: ${differing.join('; ')}`;
     return end(false, `${reason}; what was done has been undone${as}`);
@@ -89,4 +89,9 @@ export async function runCommands(
   }
   const checked = checks.length === 0 ? '' : checks.length === 1 ? ', the check passes' : ', the checks pass';
   return end(true, `${plan.commands.length} commands done${checked}`);
+}
+
+/** A reading that knows more than whether its command ends well. */
+function saysWhat(reading: Reading | undefined): reading is Reading {
+  return reading !== undefined && !Array.isArray(reading) && reading.equals !== undefined;
 }
