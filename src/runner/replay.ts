@@ -57,9 +57,8 @@ export async function replayRun(original: RunRow, options: ReplayOptions): Promi
   for (const record of reader.steps(original.run_id)) {
     steps.check(record);
     const callId = `${runId}${record.call.call_id.slice(original.run_id.length)}`;
-    // The record was read for us alone: it becomes the new run's by its ids.
-    store.addCall(Object.assign(record.call, { call_id: callId, run_id: runId }));
-    if (record.result) store.addResult(Object.assign(record.result, { call_id: callId, run_id: runId }));
+    store.addCall({ ...record.call, call_id: callId, run_id: runId });
+    if (record.result) store.addResult({ ...record.result, call_id: callId, run_id: runId });
   }
   comparePolicies(original, options.judge);
   const { status, completed_at, completed_steps, denied_steps, failed_steps } = original;

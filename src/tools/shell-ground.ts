@@ -1,16 +1,12 @@
-import { realpathSync, statSync } from 'node:fs';
 import {
   type CommandGround,
   compilePaths,
   type FsRules,
   type JudgePath,
   type Policy,
-  patternFolder,
   type ShellRules,
 } from '../policy/index.ts';
-import type { Profile } from '../sandbox/index.ts';
 import { findProgram } from './shell-facts.ts';
-import type { Ground } from './tool.ts';
 
 /**
  * A command keeps to the same files as the plan's other steps: what fs.read and fs.write allow, or what the
@@ -28,7 +24,7 @@ export function commandGround(rules: ShellRules, policy: Policy, base: string): 
   };
 }
 
-function fileRules(policy: Policy): {
+export function fileRules(policy: Policy): {
   readonly read: FsRules | undefined;
   readonly write: FsRules | undefined;
 } {
@@ -42,13 +38,18 @@ function workspace(base: string): JudgePath {
   return compilePaths({ allow_paths: ['./**'], deny_paths: [], allow_hidden: true }, base);
 }
 
-function readablePaths(
+/** The shell.run block has lists of its own, which then stand alone. */
+export function listsFiles(rules: ShellRules): boolean {
+  return rules.allow_paths !== undefined || rules.deny_paths !== undefined;
+}
+
+export function readablePaths(
   rules: ShellRules,
   read: FsRules | undefined,
   write: FsRules | undefined,
   base: string,
 ): JudgePath {
-  if (rules.allow_paths !== undefined || rules.deny_paths !== undefined)
+  if (listsFiles(rules))
     return compilePaths(
       {
         allow_paths: rules.allow_paths ?? ['./**'],
@@ -58,8 +59,9 @@ function readablePaths(
       base,
     );
   if (read === undefined && write === undefined) return workspace(base);
-  const reads = read && compilePaths(read, base);
-  const writes = write && compilePaths(write, base);
+  const hidden = rules.allow_hidden === undefined ? {} : { allow_hidden: rules.allow_hidden };
+  const reads = read && compilePaths({ ...read, ...hidden }, base);
+  const writes = write && compilePaths({ ...write, ...hidden }, base);
   return (subject) => {
     const finding = reads?.(subject);
     if (reads && finding === undefined) return undefined;
@@ -68,33 +70,4 @@ function readablePaths(
     const written = writes(subject);
     return written === undefined ? undefined : (finding ?? written);
   };
-}
-
-/** How far a command is shut in. Writable is what fs.write may write, or the working folder. */
-export function commandProfile(rules: ShellRules, policy: Policy, ground: Ground): Profile {
-  if (rules.sandbox === 'none') return { kind: 'none' };
-  const base = ground.workingDir;
-  const { read, write } = fileRules(policy);
-  const folders = (patterns: readonly string[]) =>
-    [...new Set(patterns.map((pattern) => patternFolder(pattern, base)))].filter(isPlain);
-  const writable = write ? folders(write.allow_paths) : [base];
-  const visible = folders([...(read?.allow_paths ?? []), ...(rules.allow_paths ?? []), './**']);
-  return {
-    kind: 'bubblewrap',
-    writable,
-    readonly: visible.filter((path) => !writable.includes(path)),
-    masked: ground.masked,
-    network: rules.network,
-  };
-}
-
-/** Exists, is not the root, and has no link in it: only such a path can be bound. */
-function isPlain(path: string): boolean {
-  try {
-    return (
-      path !== '/' && realpathSync(path) === path && (statSync(path).isDirectory() || statSync(path).isFile())
-    );
-  } catch {
-    return false;
-  }
 }

@@ -4,7 +4,8 @@ import { compileCommand, type Finding, inspectCommand, PASSED, shellRules } from
 import { baseEnvironment, run } from '../sandbox/index.ts';
 import { callOf } from './action.ts';
 import { commandFacts, readCommandFacts } from './shell-facts.ts';
-import { commandGround, commandProfile } from './shell-ground.ts';
+import { commandGround } from './shell-ground.ts';
+import { commandView } from './shell-view.ts';
 import { defineTool, failed, type ToolOutput } from './tool.ts';
 
 const seconds = z.number().positive().max(86_400).optional();
@@ -60,10 +61,19 @@ export const shellRun = defineTool({
       ...[wanted.timeout_seconds, wanted.timeout].map((s) => s ?? Number.POSITIVE_INFINITY),
     );
     const timeoutMs = Math.ceil(Math.min(context.timeoutMs, rules.timeout_seconds * 1000, own * 1000));
+    const argv = facts.argv as readonly string[];
+    const cwd = facts.cwd as string;
+    const profile = commandView(rules, context.policy, ground, [argv[0] as string, cwd]);
+    if ('problem' in profile)
+      return failed(
+        CODES.tool_failed,
+        `what the policy denies cannot be hidden from the command: ${profile.problem}`,
+        'give shell.run its own allow_paths, deny_paths and allow_hidden, or keep denied files in one folder',
+      );
     try {
       const outcome = await run(writ, {
-        argv: facts.argv as readonly string[],
-        cwd: facts.cwd as string,
+        argv,
+        cwd,
         env: {
           ...baseEnvironment({}, {}),
           HOME: '/nonexistent',
@@ -74,7 +84,7 @@ export const shellRun = defineTool({
         timeoutMs,
         signal,
         limits: { maxOutputBytes: rules.max_output_bytes },
-        profile: commandProfile(rules, context.policy, ground),
+        profile,
         ...(wanted.stdin === undefined ? {} : { stdin: wanted.stdin }),
       });
       return resultOf(outcome, wanted.cmd[0] ?? '', timeoutMs);

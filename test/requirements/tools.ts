@@ -79,5 +79,10 @@ export const requirements: readonly Requirement[] = [
   met('TOOL-34', 'issue: extension', 'Third-party tools run in their own sandboxed process.'),
   met('TOOL-35', 'capsule §5', 'Whatever a tool does wrong is its step’s error or denial.'),
   met('TOOL-36', 'capsule §9', 'A file that is no tool stops the program with what is wrong.'),
+  met(
+    'TOOL-38',
+    'plans.md W3; runner.md Hard cases',
+    'Files the policy denies are not there for a command that walks folders by itself, under any of their names.',
+  ),
   met('TOOL-37', 'runner.md Extending', 'writ tool new writes a tool with a test.'),
 ];

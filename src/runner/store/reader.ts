@@ -26,8 +26,6 @@ export function openRunReader(dbPath: string): RunReader {
   return new SqliteRunReader(openDatabase(dbPath, RUN_STORE, { readonly: true }), dbPath);
 }
 
-const CALL = CHAINED.tool_calls;
-const RESULT = CHAINED.tool_results;
 const REFERENCE_CHARS = payloadReference('0'.repeat(64)).length;
 
 class SqliteRunReader implements RunReader {
@@ -73,20 +71,30 @@ class SqliteRunReader implements RunReader {
   }
 
   *steps(runId: string): Iterable<StepRecord> {
-    // The ids of a run's calls lie between `run.` and `run/`, in the order of the steps.
+    // Both tables lie in the order of their ids: two walks side by side cost less than a join.
+    const results = this.#rowsOf('tool_results', runId);
+    try {
+      let next = results.next();
+      for (const cells of this.#rowsOf('tool_calls', runId)) {
+        while (!next.done && String(next.value[0]) < String(cells[0])) next = results.next();
+        const mine = !next.done && next.value[0] === cells[0] ? next.value : undefined;
+        yield { call: this.#call(cells), result: mine && this.#result(mine) };
+      }
+    } finally {
+      // A walk that is left open would hold the log of the database.
+      results.return?.();
+    }
+  }
+
+  /** Rows of a run by their ids, which lie between `run.` and `run/` in the order of the steps. */
+  #rowsOf(table: 'tool_calls' | 'tool_results', runId: string): IterableIterator<readonly Cell[]> {
     const statement = this.#db.prepare(
-      `SELECT ${[...CALL.map((c) => `c.${c}`), ...RESULT.slice(2).map((c) => `r.${c}`)].join(', ')}
-       FROM tool_calls c LEFT JOIN tool_results r ON r.call_id = c.call_id
-       WHERE c.call_id > ? AND c.call_id < ? ORDER BY c.call_id`,
+      `SELECT ${CHAINED[table].join(', ')} FROM ${table} WHERE call_id > ? AND call_id < ? ORDER BY call_id`,
     );
     statement.setReturnArrays(true);
-    for (const row of statement.iterate(`${runId}.`, `${runId}/`) as Iterable<unknown>) {
-      const cells = row as readonly Cell[];
-      yield {
-        call: this.#call(cells),
-        result: cells[CALL.length] === null ? undefined : this.#result(cells),
-      };
-    }
+    return statement.iterate(`${runId}.`, `${runId}/`) as IterableIterator<unknown> as IterableIterator<
+      readonly Cell[]
+    >;
   }
 
   #call(cells: readonly Cell[]): CallRow {
@@ -105,19 +113,18 @@ class SqliteRunReader implements RunReader {
   }
 
   #result(cells: readonly Cell[]): ResultRow {
-    const at = CALL.length;
     return {
       call_id: cells[0],
       run_id: cells[1],
-      status: cells[at],
-      output_json: this.#text(cells[at + 1] as string | null),
-      error: cells[at + 2],
-      policy_decision_json: this.#text(cells[at + 3] as string),
-      started_at: cells[at + 4],
-      ended_at: cells[at + 5],
-      input_hash: cells[at + 6],
-      output_hash: cells[at + 7],
-      redactions: cells[at + 8],
+      status: cells[2],
+      output_json: this.#text(cells[3] as string | null),
+      error: cells[4],
+      policy_decision_json: this.#text(cells[5] as string),
+      started_at: cells[6],
+      ended_at: cells[7],
+      input_hash: cells[8],
+      output_hash: cells[9],
+      redactions: cells[10],
     } as ResultRow;
   }
 
