@@ -1,7 +1,7 @@
 /**
- * A mixed capture of any number of packets, the same for the same seed: web-like TCP connections (handshake,
- * requests, full-size answers, acknowledgements, some loss), DNS, pings, ARP, IPv6 and VLAN tags, interleaved as a
- * busy link would show them.
+ * A mixed capture of any number of packets, the same for the same seed: HTTP and TLS connections (handshake,
+ * requests, full-size answers, acknowledgements, some loss), datagrams, DNS, pings, ARP, IPv6 and VLAN tags,
+ * interleaved as a busy link would show them.
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
 
@@ -21,11 +21,12 @@ export function writeTraffic(path: string, packets: number, seed = 1): Traffic {
   while (out.packets < packets) {
     const dice = r() % 100;
     out.tick(r() % 40);
-    if (dice < 86) {
+    if (dice < 80) {
       const at = r() % flows.length;
       const flow = flows[at]!;
       if (!step(out, r, flow)) flows[at] = newFlow(r, id++);
-    } else if (dice < 96) dnsPair(out, r);
+    } else if (dice < 88) datagrams(out, r);
+    else if (dice < 96) dnsPair(out, r);
     else if (dice < 98) pingPair(out, r);
     else arpPair(out, r);
   }
@@ -36,6 +37,7 @@ interface Flow {
   readonly client: number;
   readonly server: number;
   readonly port: number;
+  readonly service: 80 | 443;
   readonly six: boolean;
   readonly vlan: boolean;
   stage: number;
@@ -51,6 +53,7 @@ function newFlow(r: () => number, id: number): Flow {
     client: 0x0a000000 | (id & 0xffff),
     server: 0xc0a80000 | (r() % 500),
     port: 20_000 + (id % 40_000),
+    service: kind < 4 ? 80 : 443,
     six: kind === 0,
     vlan: kind === 1,
     stage: 0,
@@ -79,7 +82,7 @@ function step(out: Writer, r: () => number, f: Flow): boolean {
       f.stage = 3;
       return true;
     case 3:
-      out.tcp(f, true, 24, f.seqC, f.seqS, 300);
+      out.tcp(f, true, 24, f.seqC, f.seqS, 300, f.service === 80 ? GET : HELLO);
       f.seqC = (f.seqC + 300) >>> 0;
       f.stage = 4;
       return true;
@@ -90,9 +93,10 @@ function step(out: Writer, r: () => number, f: Flow): boolean {
         return true;
       }
       const again = r() % 200 === 0;
+      const first = f.service === 80 && f.left % 50 === 0 ? OK : undefined;
       if (again) out.tcp(f, false, 24, (f.seqS - 1400) >>> 0, f.seqC, 1400);
       else {
-        out.tcp(f, false, 16, f.seqS, f.seqC, 1400);
+        out.tcp(f, false, 16, f.seqS, f.seqC, 1400, first);
         f.seqS = (f.seqS + 1400) >>> 0;
       }
       f.unacked++;
@@ -108,6 +112,24 @@ function step(out: Writer, r: () => number, f: Flow): boolean {
       return false;
   }
 }
+
+/** What a datagram protocol of today looks like from outside: bytes on port 443. */
+function datagrams(out: Writer, r: () => number): void {
+  const port = 1024 + (r() % 2000);
+  for (let n = 1 + (r() % 3); n > 0; n--) {
+    out.datagram(port, n % 2 === 0, 60 + (r() % 1100));
+    out.tick(20);
+  }
+}
+
+const GET = Buffer.from('GET /index.html HTTP/1.1\r\nHost: www.example.com\r\n\r\n');
+const OK = Buffer.from('HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n');
+/** A client hello as far as its name: record, handshake, version, random, session, suites, compression, extension. */
+const HELLO = Buffer.concat([
+  Buffer.from('16030100410100003d0303', 'hex'),
+  Buffer.alloc(32, 7),
+  Buffer.from('00000213010100001200000010000e00000b6578616d706c652e636f6d', 'hex'),
+]);
 
 function dnsPair(out: Writer, r: () => number): void {
   const id = r() & 0xffff;
@@ -159,7 +181,15 @@ class Writer {
     this.#micro += micro;
   }
 
-  tcp(f: Flow, fromClient: boolean, flags: number, seq: number, ack: number, payload: number): void {
+  tcp(
+    f: Flow,
+    fromClient: boolean,
+    flags: number,
+    seq: number,
+    ack: number,
+    payload: number,
+    head?: Buffer,
+  ): void {
     const options = (flags & 2) !== 0 ? 8 : 0;
     const length = 20 + options + payload;
     const o = this.#network(
@@ -171,8 +201,8 @@ class Writer {
       fromClient ? f.server : f.client,
     );
     const b = this.#b;
-    b.writeUInt16BE(fromClient ? f.port : 443, o);
-    b.writeUInt16BE(fromClient ? 443 : f.port, o + 2);
+    b.writeUInt16BE(fromClient ? f.port : f.service, o);
+    b.writeUInt16BE(fromClient ? f.service : f.port, o + 2);
     b.writeUInt32BE(seq >>> 0, o + 4);
     b.writeUInt32BE(ack >>> 0, o + 8);
     b[o + 12] = ((20 + options) / 4) << 4;
@@ -181,6 +211,19 @@ class Writer {
     b.writeUInt32BE(0, o + 16);
     if (options > 0) b.set([2, 4, 5, 180, 1, 3, 3, 7], o + 20);
     b.fill(0x61, o + 20 + options, o + length);
+    if (head !== undefined) b.set(head, o + 20 + options);
+    this.#o = o + length;
+  }
+
+  datagram(port: number, back: boolean, payload: number): void {
+    const [client, server] = [0x0a020304, 0xc0a80102];
+    const length = 8 + payload;
+    const o = this.#network(false, false, 17, length, back ? server : client, back ? client : server);
+    const b = this.#b;
+    b.writeUInt16BE(back ? 443 : port, o);
+    b.writeUInt16BE(back ? port : 443, o + 2);
+    b.writeUInt16BE(length, o + 4);
+    b.fill(0x42, o + 6, o + length);
     this.#o = o + length;
   }
 

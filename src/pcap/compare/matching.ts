@@ -17,29 +17,24 @@ export interface Matching {
 const MAX_EQUAL = 32;
 
 interface Group {
-  readonly a: Sighting[];
-  readonly b: Sighting[];
+  readonly a: readonly Sighting[];
+  readonly b: readonly Sighting[];
 }
 
+/** Both lists in the order of their keys, walked side by side: nothing is kept a packet but its place. */
 export function matchSightings(a: readonly Sighting[], b: readonly Sighting[]): Matching {
-  const groups = new Map<string, Group>();
-  const group = (key: string) => {
-    const known = groups.get(key);
-    if (known !== undefined) return known;
-    const made: Group = { a: [], b: [] };
-    groups.set(key, made);
-    return made;
-  };
-  for (const s of a) group(s.key).a.push(s);
-  for (const s of b) group(s.key).b.push(s);
+  const [left, right] = [byKey(a), byKey(b)];
   const matches: Match[] = [];
   const [onlyA, onlyB]: [Sighting[], Sighting[]] = [[], []];
   const unclear: Group[] = [];
-  for (const g of groups.values()) {
-    if (g.b.length === 0) append(onlyA, g.a);
-    else if (g.a.length === 0) append(onlyB, g.b);
-    else if (g.a.length === 1 && g.b.length === 1) matches.push(matchOf(g.a[0]!, g.b[0]!));
-    else unclear.push(g);
+  for (let i = 0, j = 0; i < left.length || j < right.length; ) {
+    const key = Math.min(left[i]?.key ?? Number.POSITIVE_INFINITY, right[j]?.key ?? Number.POSITIVE_INFINITY);
+    const [endA, endB] = [runEnd(left, i, key), runEnd(right, j, key)];
+    if (endB === j) append(onlyA, left.slice(i, endA));
+    else if (endA === i) append(onlyB, right.slice(j, endB));
+    else if (endA === i + 1 && endB === j + 1) matches.push(matchOf(left[i]!, right[j]!));
+    else unclear.push({ a: left.slice(i, endA), b: right.slice(j, endB) });
+    [i, j] = [endA, endB];
   }
   const centre = median(matches.map((m) => m.b.at - m.a.at));
   for (const g of unclear) {
@@ -52,8 +47,18 @@ export function matchSightings(a: readonly Sighting[], b: readonly Sighting[]): 
     );
     // A packet seen twice at B (two interfaces, two legs) did leave: it is no stranger.
   }
-  matches.sort((x, y) => x.a.at - y.a.at);
-  return { matches, onlyA, onlyB };
+  matches.sort((x, y) => x.a.at - y.a.at || x.a.frame - y.a.frame);
+  return { matches, onlyA: onlyA.sort(byFrame), onlyB: onlyB.sort(byFrame) };
+}
+
+const byFrame = (x: Sighting, y: Sighting) => x.frame - y.frame;
+const byKey = (list: readonly Sighting[]) => [...list].sort((x, y) => x.key - y.key || byFrame(x, y));
+
+/** Where the packets of this key end. */
+function runEnd(list: readonly Sighting[], from: number, key: number): number {
+  let at = from;
+  while (list[at]?.key === key) at++;
+  return at;
 }
 
 /** One by one: a list of a hundred thousand equal packets does not fit into one call. */

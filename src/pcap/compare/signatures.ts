@@ -5,14 +5,17 @@
  * 1. The key holds nothing that routers change (TTL, checksums) and nothing a snap length cuts off.
  * 2. Payload is not in the key: a packet that arrives with other content must still be found again.
  * 3. Group addresses are left out: the same announcement is sent over and over.
+ * 4. A sighting is small: numbers, and texts it shares with the others of its conversation.
  */
+import { Hasher } from '../facts/pending.ts';
 import { addressText } from '../facts/text.ts';
-import { u16be, u32be } from '../read/bytes.ts';
+import { i32be, u16be, u32be } from '../read/bytes.ts';
 import { readCapture } from '../read/capture-file.ts';
 import type { FrameSink } from '../read/sink.ts';
 
 export interface Sighting {
-  readonly key: string;
+  /** 52 bits of a hash seeded for this process: the same for the same packet in any capture it reads. */
+  readonly key: number;
   readonly source: string;
   readonly destination: string;
   /** Protocol and the service's end, e.g. `tcp 10.0.0.4:443`. */
@@ -41,6 +44,7 @@ export interface Sightings {
 /** Enough for minutes of a busy machine, and a bound on memory; what comes later is not matched. */
 const MAX_SIGHTINGS = 100_000;
 const MAX_ADDRESSES = 20_000;
+const MAX_TEXTS = 20_000;
 /** How much of the payload is hashed apart, to compare captures with different snap lengths. */
 const START = 16;
 
@@ -51,6 +55,7 @@ export async function sightingsOf(path: string): Promise<Sightings> {
     if (counts.has(address) || counts.size < MAX_ADDRESSES)
       counts.set(address, (counts.get(address) ?? 0) + 1);
   };
+  const texts = new Texts();
   let [cut, frame, first, last] = [false, 0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   const sink: FrameSink = {
     frame(bytes, start, captured, _length, seconds, nanoseconds, link) {
@@ -72,7 +77,7 @@ export async function sightingsOf(path: string): Promise<Sightings> {
         }
         return;
       }
-      const sighting = sightingOf(bytes, network.at, end, at, frame);
+      const sighting = sightingOf(texts, bytes, network.at, end, at, frame);
       if (sighting === undefined) return;
       sightings.push(sighting);
       count(sighting.source);
@@ -120,6 +125,21 @@ function typed(type: number, at: number): Network | undefined {
   return type === 0x0806 ? { at, arp: true } : undefined;
 }
 
+/** One copy of each text, made once: packets of a conversation share theirs. Bounded: beyond, each has its own. */
+class Texts {
+  readonly #known = new Map<string, string>();
+
+  one(text: string): string {
+    const known = this.#known.get(text);
+    if (known !== undefined) return known;
+    if (this.#known.size < MAX_TEXTS) this.#known.set(text, text);
+    return text;
+  }
+}
+
+/** One seed for all captures of a comparison, so that keys can be compared. */
+const HASH = new Hasher();
+
 /** The packet under its network header: where the transport begins, and where it ends on the wire. */
 interface Layer {
   readonly source: string;
@@ -128,25 +148,37 @@ interface Layer {
   readonly at: number;
   readonly wireEnd: number;
   readonly ttl: number;
-  /** What tells packets of the same conversation apart at this layer. */
-  readonly id: string;
+  /** What tells packets of the same conversation apart at this layer: an id, and the place of a fragment. */
+  readonly id: number;
+  readonly place: number;
   /** A later fragment has no transport header. */
   readonly fragment: boolean;
 }
 
-function sightingOf(b: Uint8Array, ip: number, end: number, at: number, frame: number): Sighting | undefined {
+function sightingOf(
+  texts: Texts,
+  b: Uint8Array,
+  ip: number,
+  end: number,
+  at: number,
+  frame: number,
+): Sighting | undefined {
   if (ip >= end) return undefined;
   const layer = b[ip]! >> 4 === 4 ? ipv4(b, ip, end) : b[ip]! >> 4 === 6 ? ipv6(b, ip, end) : undefined;
   if (layer === undefined || isGroup(layer.destination)) return undefined;
+  HASH.start();
+  addresses(b, ip);
   const transport = transportOf(b, layer, Math.min(end, layer.wireEnd));
   if (transport === undefined) return undefined;
-  const { payload, key, service } = transport;
+  const { payload, service } = transport;
   const stop = Math.min(end, layer.wireEnd);
+  for (const word of [layer.protocol, layer.wireEnd - payload, layer.id, layer.place]) HASH.add(word);
+  HASH.finish();
   return {
-    key: `${key} ${layer.wireEnd - payload} ${layer.id}`,
-    source: layer.source,
-    destination: layer.destination,
-    service,
+    key: (HASH.high >>> 0) * 0x10_0000 + (HASH.low >>> 12),
+    source: texts.one(layer.source),
+    destination: texts.one(layer.destination),
+    service: texts.one(service),
     at,
     frame,
     ttl: layer.ttl,
@@ -155,6 +187,12 @@ function sightingOf(b: Uint8Array, ip: number, end: number, at: number, frame: n
     content: hash(b, payload, stop),
     start: hash(b, payload, Math.min(stop, payload + START)),
   };
+}
+
+/** Both addresses into the key. */
+function addresses(b: Uint8Array, ip: number): void {
+  const [from, words] = b[ip]! >> 4 === 4 ? [ip + 12, 2] : [ip + 8, 8];
+  for (let i = 0; i < words; i++) HASH.add(i32be(b, from + i * 4));
 }
 
 function ipv4(b: Uint8Array, ip: number, end: number): Layer | undefined {
@@ -170,7 +208,8 @@ function ipv4(b: Uint8Array, ip: number, end: number): Layer | undefined {
     at: ip + header,
     wireEnd: ip + Math.max(total, header),
     ttl: b[ip + 8]!,
-    id: `${u16be(b, ip + 4)}${fragment === 0 ? '' : `/${fragment}`}`,
+    id: u16be(b, ip + 4),
+    place: fragment,
     fragment: (fragment & 0x1fff) !== 0,
   };
 }
@@ -180,14 +219,14 @@ const EXTENSIONS = new Set([0, 43, 60]);
 function ipv6(b: Uint8Array, ip: number, end: number): Layer | undefined {
   if (ip + 40 > end) return undefined;
   const wireEnd = ip + 40 + (u16be(b, ip + 4) || end - ip - 40);
-  let [next, at, id, fragment] = [b[ip + 6]!, ip + 40, '', false];
+  let [next, at, id, place, fragment] = [b[ip + 6]!, ip + 40, 0, 0, false];
   for (let hops = 0; hops < 8 && at + 8 <= end; hops++) {
     if (EXTENSIONS.has(next)) {
       [next, at] = [b[at]!, at + (b[at + 1]! + 1) * 8];
     } else if (next === 44) {
-      const offset = u16be(b, at + 2);
-      id = `${u32be(b, at + 4)}/${offset}`;
-      fragment = offset >> 3 !== 0;
+      place = u16be(b, at + 2);
+      id = i32be(b, at + 4);
+      fragment = place >> 3 !== 0;
       [next, at] = [b[at]!, at + 8];
     } else break;
   }
@@ -205,52 +244,52 @@ function ipv6(b: Uint8Array, ip: number, end: number): Layer | undefined {
     wireEnd,
     ttl: b[ip + 7]!,
     id,
+    place,
     fragment,
   };
 }
 
 interface Transport {
   readonly payload: number;
-  readonly key: string;
   readonly service: string;
 }
 
+/** Puts what tells transport packets apart into the key. */
 function transportOf(b: Uint8Array, l: Layer, end: number): Transport | undefined {
   const { at, source, destination } = l;
-  const way = `${source}>${destination}`;
-  if (l.fragment) return { payload: at, key: `f${way} ${l.protocol}`, service: `fragment ${destination}` };
+  if (l.fragment) return { payload: at, service: `fragment ${destination}` };
   if (l.protocol === 6 && at + 20 <= end) {
     const [from, to] = [u16be(b, at), u16be(b, at + 2)];
     const payload = Math.min(l.wireEnd, at + Math.max(20, (b[at + 12]! >> 4) * 4));
-    return {
-      payload,
-      key: `t${way} ${from} ${to} ${u32be(b, at + 4)} ${u32be(b, at + 8)} ${b[at + 13]} ${timestamp(b, at + 20, Math.min(payload, end))}`,
-      service: `tcp ${serviceEnd(source, from, destination, to)}`,
-    };
+    for (let i = 0; i < 3; i++) HASH.add(i32be(b, at + i * 4));
+    HASH.add(b[at + 13]!);
+    HASH.add(timestamp(b, at + 20, Math.min(payload, end)));
+    return { payload, service: `tcp ${serviceEnd(source, from, destination, to)}` };
   }
   if (l.protocol === 17 && at + 8 <= end) {
     const [from, to] = [u16be(b, at), u16be(b, at + 2)];
-    const service = `udp ${serviceEnd(source, from, destination, to)}`;
-    return { payload: at + 8, key: `u${way} ${from} ${to}`, service };
+    HASH.add(i32be(b, at));
+    return { payload: at + 8, service: `udp ${serviceEnd(source, from, destination, to)}` };
   }
   if ((l.protocol === 1 || l.protocol === 58) && at + 8 <= end) {
-    const key = `i${way} ${b[at]} ${b[at + 1]} ${u32be(b, at + 4)}`;
-    return { payload: at + 8, key, service: `icmp ${source < destination ? source : destination}` };
+    HASH.add(u16be(b, at));
+    HASH.add(i32be(b, at + 4));
+    return { payload: at + 8, service: `icmp ${source < destination ? source : destination}` };
   }
   return undefined;
 }
 
 /** The sender's TCP timestamp: it tells a repetition from its original where there is no IP id (IPv6). */
-function timestamp(b: Uint8Array, from: number, to: number): number | '' {
+function timestamp(b: Uint8Array, from: number, to: number): number {
   for (let at = from; at + 1 < to; ) {
     const kind = b[at]!;
-    if (kind === 0) return '';
+    if (kind === 0) return 0;
     if (kind === 1) at += 1;
-    else if (kind === 8 && at + 10 <= to) return u32be(b, at + 2);
-    else if (b[at + 1]! < 2) return '';
+    else if (kind === 8 && at + 10 <= to) return i32be(b, at + 2);
+    else if (b[at + 1]! < 2) return 0;
     else at += b[at + 1]!;
   }
-  return '';
+  return 0;
 }
 
 /** The lower port is taken for the service. */
@@ -267,5 +306,5 @@ const isGroup = (address: string) =>
 function hash(b: Uint8Array, from: number, to: number): number {
   let h = 0x811c9dc5;
   for (let i = from; i < to; i++) h = Math.imul(h ^ b[i]!, 0x01000193);
-  return h >>> 0;
+  return h | 0;
 }

@@ -16,7 +16,8 @@ export function arp(e: Engine, b: Uint8Array, o: number, end: number): void {
   const operation = u16be(b, o + 6);
   if (operation === 1) e.totals.arpRequests++;
   else if (operation === 2) e.totals.arpReplies++;
-  if (!e.facts || operation > 2 || hardwareLength !== 6 || protocolLength !== 4 || protocol !== 0x0800) return;
+  if (!e.facts || operation > 2 || hardwareLength !== 6 || protocolLength !== 4 || protocol !== 0x0800)
+    return;
   if ((hardware !== 1 && hardware !== 6) || o + 28 > end) return;
   e.arp.message(e, b, o + 8, operation);
 }

@@ -29,7 +29,8 @@ export function gre(e: Engine, b: Uint8Array, start: number, end: number, wire: 
   if (version === 1 && (flags & ACKNOWLEDGE) !== 0) o += 4;
   if ((flags & ROUTING) !== 0) o = skipRoutes(b, o, end);
   if (o > end || o < 0) return;
-  if ((version === 1 && (flags & SEQUENCE) === 0) || o >= wire) return;
+  // Without a sequence number there may be no payload; with one there must be.
+  if ((flags & SEQUENCE) === 0 && o >= wire) return;
   greCarried(e, b, o, end, wire, type, (flags & SEQUENCE) !== 0);
 }
 

@@ -30,7 +30,7 @@ export function icmp(e: Engine, b: Uint8Array, o: number, end: number, wire: num
 }
 
 export function icmpv6(e: Engine, b: Uint8Array, o: number, end: number, wire: number): void {
-  if (o >= wire || ++e.depth > MAX_DEPTH) return;
+  if (++e.depth > MAX_DEPTH) return;
   e.bits |= HAS.icmpv6;
   if (o >= end) return;
   const type = b[o]!;

@@ -30,9 +30,7 @@ export function ipv4(e: Engine, b: Uint8Array, o: number, end: number, wire: num
     e.bits |= HAS.malformed;
     return;
   }
-  const fragment = o + 8 > end ? 0 : u16be(b, o + 6);
-  if ((fragment & (MORE_FRAGMENTS | 0x1fff)) !== 0) e.bits |= HAS.fragment;
-  if (o + 20 > end) return;
+  if (o + 8 > end) return;
   let total = u16be(b, o + 2);
   // Length zero is segmentation offload seen from inside the host: the frame's own length counts.
   if (total === 0) total = wire - o;
@@ -40,6 +38,9 @@ export function ipv4(e: Engine, b: Uint8Array, o: number, end: number, wire: num
     e.bits |= HAS.malformed;
     return;
   }
+  const fragment = u16be(b, o + 6);
+  if ((fragment & (MORE_FRAGMENTS | 0x1fff)) !== 0) e.bits |= HAS.fragment;
+  if (o + 20 > end) return;
   const protocol = b[o + 9]!;
   e.family = 4;
   e.src[0] = i32be(b, o + 12);
@@ -58,7 +59,7 @@ export function ipv4(e: Engine, b: Uint8Array, o: number, end: number, wire: num
     return;
   }
   e.fragmented = false;
-  if (payload > last) return;
+  if (payload > last || payload >= stop) return;
   ipProtocol(e, b, payload, last, stop, protocol);
 }
 
@@ -92,7 +93,8 @@ export function fragmentOf(
 export function ipv6(e: Engine, b: Uint8Array, o: number, end: number, wire: number, _strict: boolean): void {
   if (++e.depth > MAX_DEPTH) return;
   if (o >= end) {
-    if (o < wire) e.bits |= HAS.ipv6;
+    // Announced, and not a byte of it there: that counts.
+    e.bits |= HAS.ipv6;
     return;
   }
   if (b[o]! >> 4 !== 6) {

@@ -35,24 +35,25 @@ export function mpls(e: Engine, b: Uint8Array, start: number, end: number, wire:
     case 6:
       ipv6(e, b, o, end, wire, false);
       break;
-    case 1: // associated channel
-      break;
-    default:
+    case 0:
       pseudowire(e, b, o, end, wire);
+      break;
+    default: // an associated channel, or nothing that can be told
   }
 }
 
 /** An Ethernet pseudowire. Nothing says whether a control word comes first: plain Ethernet is recognised. */
 function pseudowire(e: Engine, b: Uint8Array, o: number, end: number, wire: number): void {
   e.note('mpls pseudowire');
-  const controlWord = b[o]! >> 4 === 0 && !looksLikeEthernet(b, o, end);
-  ethernet(e, b, controlWord ? o + 4 : o, end, wire);
+  ethernet(e, b, looksLikeEthernet(b, o, end) ? o : o + 4, end, wire);
 }
 
 /** Two addresses from registered ranges and a type that exists: a control word hardly ever looks like that. */
 function looksLikeEthernet(b: Uint8Array, o: number, end: number): boolean {
   if (o + 14 > end) return false;
-  if ((b[o]! & 2) !== 0 || (b[o + 6]! & 2) !== 0) return false;
+  if ((b[o]! & 3) !== 0 || (b[o + 6]! & 3) !== 0) return false;
+  // Zeros are a registered range as well: such a control word before such an address is taken for one.
+  if (u16be(b, o) === 0 && u16be(b, o + 2) === 0) return u16be(b, o + 6) === 0;
   const type = u16be(b, o + 12);
   return type <= 1500 || KNOWN_TYPES.has(type);
 }

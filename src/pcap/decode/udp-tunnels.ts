@@ -53,6 +53,7 @@ export function gtp(e: Engine, b: Uint8Array, start: number, end: number, wire: 
   const flags = b[start]!;
   if (flags >> 5 !== 1 || b[start + 1] !== 255) return;
   e.note('gtp-u');
+  const stop = Math.min(wire, start + 8 + u16be(b, start + 2));
   let o = start + 8;
   if ((flags & 7) !== 0) {
     o += 4;
@@ -66,7 +67,7 @@ export function gtp(e: Engine, b: Uint8Array, start: number, end: number, wire: 
       o += length;
     }
   }
-  anyIp(e, b, o, end, wire);
+  anyIp(e, b, o, Math.min(end, stop), stop);
 }
 
 function anyIp(e: Engine, b: Uint8Array, o: number, end: number, wire: number): void {

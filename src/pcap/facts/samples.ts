@@ -3,6 +3,7 @@
  * logarithmic buckets one percent wide, and the result says so.
  */
 import type { Spread } from '../analysis.ts';
+import { nth } from './select.ts';
 
 const MAX_EXACT = 1 << 20;
 const FIRST = 256;
@@ -56,8 +57,7 @@ export class Samples {
         exact: false,
       };
     }
-    const sorted = this.#values.slice(0, this.count).sort();
-    return { ...spreadOf(sorted), mean, exact: true };
+    return { ...spreadOf(this.#values.subarray(0, this.count)), mean, exact: true };
   }
 
   /** How many values lie above. */
@@ -88,13 +88,23 @@ export class Samples {
   }
 }
 
-/** Quantiles of sorted values: the median is the middle (mean of two), p95 the value at ⌊0.95·n⌋. */
-export function spreadOf(sorted: ArrayLike<number>): Omit<Spread, 'mean' | 'exact'> {
-  const n = sorted.length;
+/**
+ * Quantiles: the median is the middle (mean of two), p95 the value at ⌊0.95·n⌋ of the values in order. The values
+ * change places.
+ */
+export function spreadOf(values: Float64Array): Omit<Spread, 'mean' | 'exact'> {
+  const n = values.length;
   const middle = n >> 1;
-  const median = n % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
-  const p95 = sorted[Math.min(n - 1, Math.floor(0.95 * n))]!;
-  return { count: n, min: sorted[0]!, median, p95, max: sorted[n - 1]! };
+  const upper = nth(values, middle);
+  const lower = n % 2 === 1 ? upper : nth(values, middle - 1);
+  const p95 = nth(values, Math.min(n - 1, Math.floor(0.95 * n)));
+  let min = values[0]!;
+  let max = min;
+  for (const value of values) {
+    if (value < min) min = value;
+    if (value > max) max = value;
+  }
+  return { count: n, min, median: (lower + upper) / 2, p95, max };
 }
 
 function bucketOf(value: number): number {

@@ -57,11 +57,11 @@ export class FlowTable {
 
   /** 0 when the packet goes from the key's first endpoint to its second, 1 the other way. */
   direction(e: Endpoints): 0 | 1 {
-    for (let i = 0; i < 4; i++) {
+    const words = e.family === 4 ? 1 : 4;
+    for (let i = 0; i < words; i++) {
       const s = e.src[i]! >>> 0;
       const d = e.dst[i]! >>> 0;
       if (s !== d) return s > d ? 0 : 1;
-      if (e.family === 4) break;
     }
     return e.srcPort > e.dstPort ? 0 : 1;
   }
@@ -72,36 +72,40 @@ export class FlowTable {
     const a = direction === 0 ? e.src : e.dst;
     const b = direction === 0 ? e.dst : e.src;
     const v6 = e.family === 6;
-    k[0] = a[0]!;
-    k[1] = b[0]!;
-    if (v6)
+    const first = a[0]!;
+    const second = b[0]!;
+    const ports = direction === 0 ? (e.srcPort << 16) | e.dstPort : (e.dstPort << 16) | e.srcPort;
+    let h = Math.imul(first ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(second, 0xc2b2ae35);
+    h = Math.imul(h ^ (h >>> 15) ^ ports, 0x27d4eb2f);
+    k[0] = first;
+    k[1] = second;
+    k[8] = ports;
+    k[9] = e.family;
+    if (v6) {
       for (let i = 1; i < 4; i++) {
         k[i + 1] = a[i]!;
         k[i + 4] = b[i]!;
       }
-    k[8] = direction === 0 ? (e.srcPort << 16) | e.dstPort : (e.dstPort << 16) | e.srcPort;
-    k[9] = e.family;
-    let h = Math.imul(k[0]! ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(k[1]!, 0xc2b2ae35);
-    h = Math.imul(h ^ (h >>> 15) ^ k[8]!, 0x27d4eb2f);
-    if (v6)
       for (let i = 2; i < 8; i++) {
         h = Math.imul(h ^ k[i]!, 0x85ebca6b);
         h ^= h >>> 13;
       }
+    }
     h ^= h >>> 16;
     this.hash = h;
     const keys = this.#keys;
     const table = this.#table;
-    for (let at = h & this.#mask; ; at = (at + 1) & this.#mask) {
+    const mask = this.#mask;
+    for (let at = h & mask; ; at = (at + 1) & mask) {
       const slot = table[at * 2]!;
       if (slot === EMPTY) return -1;
       if (table[at * 2 + 1] !== h) continue;
       const base = slot * WORDS;
       if (
-        keys[base] === k[0] &&
-        keys[base + 1] === k[1] &&
-        keys[base + 8] === k[8] &&
-        keys[base + 9] === k[9] &&
+        keys[base] === first &&
+        keys[base + 1] === second &&
+        keys[base + 8] === ports &&
+        keys[base + 9] === e.family &&
         (!v6 ||
           (keys[base + 2] === k[2] &&
             keys[base + 3] === k[3] &&

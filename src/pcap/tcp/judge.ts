@@ -95,11 +95,7 @@ export function judge(
         sinceAck < FAST_WITHIN
       )
         verdict |= TCP_VERDICT.fast_retransmission;
-      else if (
-        sinceNext >= 0 &&
-        (late < 0 || sinceNext < late) &&
-        next !== ((seq + length + (synOrFin ? 1 : 0)) | 0)
-      )
+      else if (soonerThan(sinceNext, late) && next !== ((seq + length + (synOrFin ? 1 : 0)) | 0))
         verdict |= TCP_VERDICT.out_of_order;
       else verdict |= TCP_VERDICT.retransmission;
     }
@@ -125,6 +121,11 @@ export function judge(
   if (s.mptcp >= 0) w[own + W.mptcp] = s.mptcp;
   pool?.acknowledge(state, other, ack, now);
   return verdict;
+}
+
+/** Clocks may step back. Durations are unsigned in the reference: a negative one is longer than any positive one. */
+function soonerThan(duration: number, limit: number): boolean {
+  return duration < 0 === limit < 0 ? duration < limit : limit < 0;
 }
 
 /** First sight of a side fixes where its numbers start; the other side's start shows in the ack. */

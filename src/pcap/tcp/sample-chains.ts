@@ -51,7 +51,7 @@ export class SampleChains {
 
   spread(w: Int32Array, at: number, d: Float64Array, sum: number): Spread | null {
     const count = w[at + 1]!;
-    const values = Float64Array.from(this.#read(w, at)).sort();
+    const values = Float64Array.from(this.#read(w, at));
     if (values.length === 0) return null;
     return { ...spreadOf(values), count, mean: d[sum]! / count, exact: count === values.length };
   }

@@ -4,6 +4,7 @@
 import type { Bounded, Talker, TcpFacts, TcpStream } from '../analysis.ts';
 import { TCP_VERDICT } from '../decode/bits.ts';
 import { Samples } from '../facts/samples.ts';
+import { nth } from '../facts/select.ts';
 import { Tally } from '../facts/tally.ts';
 import { endpointText } from '../facts/text.ts';
 import { TopList } from '../facts/top-list.ts';
@@ -121,9 +122,10 @@ export class TcpSummary {
     const bytes = (slot: number) =>
       doubles[slot * STREAM_DOUBLES + D.bytes]! + doubles[slot * STREAM_DOUBLES + SIDE_DOUBLES + D.bytes]!;
     const issues = (slot: number) => words[slot * STREAM_WORDS + I.issues]!;
-    const heaviest = [...slots].sort((a, b) => bytes(b) - bytes(a)).slice(0, KEPT_LARGEST);
-    const worst = [...slots].sort((a, b) => issues(b) - issues(a)).slice(0, KEPT_STREAMS);
-    const first = new Set([...heaviest, ...worst]);
+    const first = new Set([
+      ...heaviest(slots, bytes, KEPT_LARGEST),
+      ...heaviest(slots, issues, KEPT_STREAMS),
+    ]);
     for (const slot of first) this.fold(slot);
     this.#issues.settle();
     this.#largest.settle();
@@ -190,6 +192,13 @@ export class TcpSummary {
       }),
     } satisfies Bounded<unknown>;
   }
+}
+
+/** At least the `keep` heaviest, in the order given; those as heavy as the lightest of them come along. */
+function heaviest(slots: readonly number[], weight: (slot: number) => number, keep: number): number[] {
+  if (slots.length <= keep) return [...slots];
+  const least = nth(Float64Array.from(slots, weight), slots.length - keep);
+  return slots.filter((slot) => weight(slot) >= least && weight(slot) > 0);
 }
 
 function talkerOf(stream: TcpStream, bytes: number): Talker {
