@@ -10,7 +10,7 @@ import type { Destination } from './load.ts';
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const PORTKEY = at('../../node_modules/@portkey-ai/gateway/build/start-server.js');
-const TOKEN = 'token-of-the-bench';
+const TOKENS = { plain: 'token-of-the-bench', budgeted: 'token-with-a-budget' };
 
 export interface Running {
   readonly end: () => Promise<void>;
@@ -25,24 +25,30 @@ export async function startUpstream(
   return { url: `http://127.0.0.1:${port}/v1`, end: ender(child) };
 }
 
-/** The gateway as people run it: its own process, its own state folder, everything recorded. */
+/** The gateway as people run it: its own process, its own state folder, everything recorded; with and without a budget. */
 export async function startGateway(
   dir: string,
   upstream: string,
   flags: readonly string[] = [],
-): Promise<Running & Destination> {
+): Promise<Running & { readonly plain: Destination; readonly budgeted: Destination }> {
   const config = join(dir, 'llm.json');
   writeFileSync(
     config,
     JSON.stringify({
       default: 'deny',
       callers: [
-        { name: 'bench', token_sha256: sha256(TOKEN), models: ['*'], budget: { per: 'day', tokens: 1e12 } },
+        { name: 'bench', token_sha256: sha256(TOKENS.plain), models: ['*'] },
+        {
+          name: 'budgeted',
+          token_sha256: sha256(TOKENS.budgeted),
+          models: ['*'],
+          budget: { per: 'day', tokens: 1e12 },
+        },
       ],
       providers: [{ name: 'p', protocol: 'openai', base_url: upstream }],
       routes: [{ models: ['*'], targets: [{ provider: 'p' }] }],
       rules: [
-        { name: 'bench-may', verdict: 'allow', callers: ['bench'] },
+        { name: 'bench-may', verdict: 'allow', callers: ['bench', 'budgeted'] },
         { name: 'no-leaks', on: 'response', verdict: 'deny', contains: ['BEGIN SYSTEM PROMPT'] },
       ],
     }),
@@ -67,10 +73,11 @@ export async function startGateway(
     if (line.startsWith('}') || line.endsWith('}')) break;
   }
   const { listening } = JSON.parse(text) as { listening: string };
+  const url = `${listening}/v1/chat/completions`;
+  const to = (name: string, token: string) => ({ name, url, headers: { authorization: `Bearer ${token}` } });
   return {
-    name: 'writ',
-    url: `${listening}/v1/chat/completions`,
-    headers: { authorization: `Bearer ${TOKEN}` },
+    plain: to('writ', TOKENS.plain),
+    budgeted: to('writ with a budget', TOKENS.budgeted),
     end: ender(child),
   };
 }
