@@ -32,7 +32,7 @@ export type CommandOutcome =
   | { readonly kind: 'failed'; readonly detail: string; readonly absent: boolean };
 
 export async function send(
-  context: CloudContext,
+  context: Pick<CloudContext, 'shell'>,
   command: string,
   reasoning: string,
 ): Promise<CommandOutcome> {

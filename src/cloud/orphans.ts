@@ -94,6 +94,8 @@ function bucketOf(task: Task): OrphanBucket | undefined {
 }
 
 function detailOf(task: Task): string {
+  if (!isEnded(task.state))
+    return `${task.state}, and its session has ended: call check_task to go on, or call cleanup_task to remove what it created`;
   const left = leftovers(task);
   return `${task.state}, cleanup ${task.cleanup_status ?? 'not begun'}${left === '' ? '' : `: ${left}`}`;
 }
@@ -161,12 +163,4 @@ export function byBucket(orphans: readonly Orphan[]): Readonly<Record<OrphanBuck
     untracked_azure: of('untracked_azure'),
     stale_local_files: of('stale_local_files'),
   };
-}
-
-/** The command that removes something no task knows of. Each goes through the gate like any other. */
-export function removalCommand(found: Orphan): string | undefined {
-  if (found.bucket === 'stale_local_files') return commands.removeFile(found.resource);
-  if (found.bucket === 'untracked_azure' && found.location !== null)
-    return commands.deleteCapture({ location: found.location, name: found.resource, subscription: null });
-  return undefined;
 }

@@ -1,4 +1,4 @@
-import { byBucket, type Orchestrator, type Orphan, removalCommand } from '../cloud/index.ts';
+import { byBucket, type Orchestrator, type Orphan, removeOrphan } from '../cloud/index.ts';
 import type { Shell } from '../shell/index.ts';
 import type { Person, Watch } from './events.ts';
 import { loadSession } from './session.ts';
@@ -87,22 +87,13 @@ async function cleanUp(
   shell: Shell,
   watch: Watch,
 ): Promise<boolean> {
-  if (orphan.task_id !== null) {
-    const reply = await orchestrator.orchestrate({ intent: 'cleanup_task', task_id: orphan.task_id });
-    const partial = reply.cleanup_status === 'partial' || reply.status === 'error';
+  const { gone } = await removeOrphan(orchestrator, shell, orphan);
+  if (orphan.task_id !== null)
     watch({
-      type: partial ? 'warning' : 'progress',
-      text: partial
-        ? `Task ${orphan.task_id}: partial cleanup — some resources require manual deletion.`
-        : `${orphan.task_id} cleaned up.`,
+      type: gone ? 'progress' : 'warning',
+      text: gone
+        ? `${orphan.task_id} cleaned up.`
+        : `Task ${orphan.task_id}: partial cleanup — some resources require manual deletion.`,
     });
-    return partial;
-  }
-  const command = removalCommand(orphan);
-  if (command === undefined) return true;
-  const response = await shell.execute({
-    command,
-    reasoning: `Remove ${orphan.resource}, left behind by an earlier session.`,
-  });
-  return !(response.status === 'completed' && response.exit_code === 0);
+  return !gone;
 }

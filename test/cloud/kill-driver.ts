@@ -11,12 +11,8 @@ import { createShell } from '../../src/shell/index.ts';
  *
  *   kill-driver.ts FOLDER SESSION N  start TARGET | follow TASK-ID… | clean TASK-ID…
  */
-const [folder, sessionId, limit, what, ...operands] = process.argv.slice(2) as [
-  string,
-  string,
-  string,
-  string,
-];
+type Words = [folder: string, session: string, limit: string, what: string, ...operands: string[]];
+const [folder, sessionId, limit, what, ...operands] = process.argv.slice(2) as Words;
 const clock = labClock(600);
 const ledger = openLedger({ stateDir: join(folder, '.writ'), clock });
 const auditDir = join(folder, 'audit');
