@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Clock, Ids } from './ports.ts';
 
 export const systemClock: Clock = {
@@ -19,4 +19,5 @@ export const systemClock: Clock = {
     }),
 };
 
-export const systemIds: Ids = { next: (prefix) => `${prefix}_${randomBytes(16).toString('hex')}` };
+/** Random, 122 bits: the runtime keeps a stock of these, where asking for bytes is a call into the library each time. */
+export const systemIds: Ids = { next: (prefix) => `${prefix}_${randomUUID().replaceAll('-', '')}` };

@@ -5,7 +5,7 @@ import { attend, STATUS_FD } from './attend-bubblewrap.ts';
 import { withoutLeaks } from './leaked-fds.ts';
 import { whileLive } from './live.ts';
 import type { Launch } from './plan-launch.ts';
-import { descendants, isAlive, isGroupAlive, marked, signalTo } from './process-tree.ts';
+import { descendants, isAlive, isGroupAlive, marked, signalTo, wasLast } from './process-tree.ts';
 import type { NotStarted } from './types.ts';
 
 /**
@@ -111,8 +111,10 @@ function track(child: ChildProcess, pid: number, mark: string, launch: Launch, o
 
   const cleanUp = async (streams: 'destroy' | 'leave' = 'destroy') => {
     await exited;
-    if (ownGroup) killNow();
-    if (!contained) sweep();
+    if (contained || !wasLast(pid, performance.now() - startedAt)) {
+      if (ownGroup) killNow();
+      if (!contained) sweep();
+    }
     for (let i = 0; i < CLOSE_TURNS && report?.initPid && isAlive(report.initPid); i++) await delay(1);
     await drained(child, closed);
     // A started process's streams belong to its caller, who may still be reading what it last said.

@@ -1,6 +1,7 @@
 /** Process execution has one door: this one. Every call takes a writ. */
 export { baseEnvironment, SYSTEM_PATH } from './environment.ts';
 export { type BubblewrapState, bubblewrapAvailable } from './host.ts';
+export { endOrphans } from './orphans.ts';
 export { resolveProgram } from './resolve-program.ts';
 export { run, runPipeline } from './run.ts';
 export { runInteractive, start } from './start.ts';

@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 
 /**
  * What /proc tells about the processes of a run.
@@ -13,7 +13,7 @@ export const RUN_MARK = 'WRIT_RUN';
 const MOST_CARRIED = 16;
 
 export function newMark(): string {
-  return randomBytes(12).toString('hex');
+  return randomUUID().replaceAll('-', '');
 }
 
 /** Beyond this a run may have gone round the pid numbers, so everything is looked at. */
@@ -106,15 +106,42 @@ export function marked(mark: string, leader: number, runMs: number): readonly nu
   });
 }
 
+/** How long a run may have been for the numbers alone to tell that nothing else was started. */
+const MOMENT_MS = 250;
+
+/** Whether no process was started anywhere since this one: then it has left nothing behind. */
+export function wasLast(leader: number, runMs: number): boolean {
+  return runMs < MOMENT_MS && newestPid() === leader;
+}
+
 /**
  * Pid numbers are given out in order, so descendants of a short run lie between the leader and the newest
  * number. Looking at those alone keeps the sweep in microseconds on a busy machine.
  */
 function candidates(leader: number, runMs: number): readonly number[] {
-  const newest = Number(read('/proc/loadavg')?.trim().split(' ').at(-1));
+  const newest = newestPid();
   const near = Number.isSafeInteger(newest) && newest >= leader && newest - leader < 512;
   if (runMs > SHORT_RUN_MS || !near) return allPids();
   return Array.from({ length: newest - leader }, (_, i) => leader + 1 + i);
+}
+
+let loadavg: number | undefined;
+const line = Buffer.alloc(128);
+
+/** The number given out last, which ends the line. The file stays open: it is written anew for each reading. */
+function newestPid(): number {
+  try {
+    loadavg ??= openSync('/proc/loadavg', 'r');
+    return Number(
+      line
+        .toString('latin1', 0, readSync(loadavg, line, 0, line.length, 0))
+        .trim()
+        .split(' ')
+        .at(-1),
+    );
+  } catch {
+    return Number.NaN;
+  }
 }
 
 function read(path: string): string | undefined {

@@ -30,7 +30,7 @@ interface Stage {
  * first may have stdin.
  */
 export async function runPipeline(writ: Writ, specs: readonly RunSpec[]): Promise<PipelineOutcome> {
-  const startedAt = performance.now();
+  let startedAt = performance.now();
   const elapsed = () => performance.now() - startedAt;
   const argvs = specs.map((spec) => [...spec.argv]);
   const first = specs[0];
@@ -39,6 +39,9 @@ export async function runPipeline(writ: Writ, specs: readonly RunSpec[]): Promis
   if (specs.slice(1).some((spec) => spec.stdin !== undefined))
     throw invalid('only the first stage has stdin');
   const timeoutMs = longestTimeout(specs);
+  const ready = Promise.all(specs.map((spec) => spec.after));
+  // Heard below, when everything else is prepared.
+  ready.catch(() => {});
   claim(
     writ,
     argvs,
@@ -50,6 +53,8 @@ export async function runPipeline(writ: Writ, specs: readonly RunSpec[]): Promis
       stages: [],
     };
 
+  // Whoever is to be done first gets the first turn; the start is made ready while they wait for the disk.
+  if (specs.some((spec) => spec.after !== undefined)) await new Promise(setImmediate);
   const mark = newMark();
   const launches: Launch[] = [];
   for (const [i, spec] of specs.entries()) {
@@ -62,6 +67,15 @@ export async function runPipeline(writ: Writ, specs: readonly RunSpec[]): Promis
   }
 
   const pipes = await openPipes(launches.length - 1);
+  try {
+    await ready;
+  } catch (error) {
+    closeEnds(pipes);
+    closePlaces(pipes);
+    for (const { cgroup } of launches) cgroup?.remove();
+    throw error;
+  }
+  startedAt = performance.now();
   const started = await startStages(specs, argvs, launches, mark, pipes);
   if (!started.ok) {
     closePlaces(pipes);
@@ -161,20 +175,18 @@ async function waitFor(
   timeoutMs: number,
   specs: readonly RunSpec[],
 ): Promise<'exited' | 'timeout' | 'aborted'> {
-  const stop = new AbortController();
-  const timer = Promise.withResolvers<'timeout'>();
-  const timeout = setTimeout(() => timer.resolve('timeout'), timeoutMs);
-  const aborted = new Promise<'aborted'>((resolve) => {
-    for (const { signal } of specs) {
-      if (signal?.aborted) resolve('aborted');
-      signal?.addEventListener('abort', () => resolve('aborted'), { once: true, signal: stop.signal });
-    }
-  });
+  const cut = Promise.withResolvers<'timeout' | 'aborted'>();
+  const timeout = setTimeout(() => cut.resolve('timeout'), timeoutMs);
+  const abort = () => cut.resolve('aborted');
+  for (const { signal } of specs) {
+    if (signal?.aborted) abort();
+    signal?.addEventListener('abort', abort);
+  }
   try {
-    return await Promise.race([ended.then(() => 'exited' as const), timer.promise, aborted]);
+    return await Promise.race([ended.then(() => 'exited' as const), cut.promise]);
   } finally {
     clearTimeout(timeout);
-    stop.abort();
+    for (const { signal } of specs) signal?.removeEventListener('abort', abort);
   }
 }
 

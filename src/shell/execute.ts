@@ -59,12 +59,19 @@ function resolve(program: string, path: string, found: Map<string, string>): str
   return resolved ?? program;
 }
 
+/** What differs from one command to the next. */
+export interface ExecuteNow {
+  readonly isAzure: boolean;
+  /** Nothing starts before this has resolved. */
+  readonly after: Promise<unknown>;
+  readonly signal: AbortSignal | undefined;
+}
+
 export async function executePipeline(
   writ: Writ,
   pipeline: readonly (readonly string[])[],
-  isAzure: boolean,
   options: ExecuteOptions,
-  signal?: AbortSignal,
+  { isAzure, after, signal }: ExecuteNow,
 ): Promise<Executed> {
   const nodeDir = join(process.execPath, '..');
   const specs = pipeline.map(
@@ -77,6 +84,7 @@ export async function executePipeline(
       cwd: options.cwd,
       timeoutMs: isAzure ? options.azTimeoutMs : options.timeoutMs,
       limits: { maxOutputBytes: options.maxOutputBytes },
+      after,
       ...(signal ? { signal } : {}),
     }),
   );

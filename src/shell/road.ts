@@ -46,8 +46,11 @@ export async function travel(road: Road, request: ShellRequest): Promise<ShellRe
   if (gate.kind === 'go') {
     const base = blank(classification.classification, actionOf(gate, entry));
     try {
-      intentId = await road.audit.intend({ ...entry, digest: actionDigest(gate.action) });
-      response = processed(base, await run(road, gate, decided.pipeline, entry), road.anonymizer);
+      // The disk takes the intent while the start is made ready; nothing starts before it has.
+      const intending = road.audit.intend({ ...entry, digest: actionDigest(gate.action) });
+      const executed = await run(road, gate, decided.pipeline, entry, intending);
+      intentId = await intending;
+      response = processed(base, executed, road.anonymizer);
     } catch {
       response = { ...base, status: 'error', error: 'audit_failure' };
     }
@@ -107,15 +110,14 @@ async function run(
   gate: Extract<Gate, { kind: 'go' }>,
   pipeline: Decided['pipeline'],
   { environment }: Commanded,
+  intending: Promise<unknown>,
 ): Promise<Executed> {
   try {
-    return await executePipeline(
-      gate.granted.writ,
-      pipeline,
-      environment === 'azure',
-      road.execute,
-      road.signal,
-    );
+    return await executePipeline(gate.granted.writ, pipeline, road.execute, {
+      isAzure: environment === 'azure',
+      after: intending,
+      signal: road.signal,
+    });
   } catch (error) {
     return { kind: 'not_started', exitCode: 126, reason: messageOf(error), seconds: 0 };
   }

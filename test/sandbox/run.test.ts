@@ -185,7 +185,7 @@ describe('run: nothing outlives it', () => {
     process.env.WRIT_RUN = 'abc123,not a mark,def';
     const seen = await script('echo $WRIT_RUN; exec sleep 0.01');
     delete process.env.WRIT_RUN;
-    expect(seen.stdout).toMatch(/^abc123,def,[0-9a-f]{24}\n$/);
+    expect(seen.stdout).toMatch(/^abc123,def,[0-9a-f]{32}\n$/);
     const sleeper = spawn('sleep', ['60'], { env: { PATH: '/usr/bin:/bin', WRIT_RUN: 'abc123,def' } });
     expect(marked('abc123', 1, 10_000)).toEqual([sleeper.pid]);
     expect(marked('abc', 1, 10_000)).toEqual([]);
