@@ -1,5 +1,5 @@
 import { lstatSync, opendirSync, readFileSync } from 'node:fs';
-import { join, posix } from 'node:path';
+import { isAbsolute, join, posix, relative } from 'node:path';
 import { type Digest, sha256 } from '../core/index.ts';
 import {
   type ArtifactDocument,
@@ -14,7 +14,7 @@ import { fileHash } from './workspace-hash.ts';
 /**
  * What an engine left in its artifacts folder, against what its receipt says of it.
  *
- * AR1 Every file on disk is named by the receipt, every named file is on disk; nothing besides.
+ * AR1 Every file on disk belongs to one artifact of the receipt, every named file is on disk; nothing besides.
  * AR2 Plain files with one name only: no symlinks, no hard links, no devices, no folders in their place.
  * AR3 Names stay inside, are printable, and differ in more than case or Unicode form.
  * AR4 Hash and size are taken from the disk and compared; the receipt is a claim, never a source.
@@ -52,9 +52,12 @@ export function readArtifacts(folder: string, claims: readonly ReceiptArtifact[]
       const artifact = readOne(folder, claim);
       if (typeof artifact === 'string') return bad(`artifact ${quoted(claim.name)}: ${artifact}`);
       artifacts.push(artifact);
-      files.add(`${claim.name}/artifact.json`);
-      if (artifact.document.body_file !== undefined)
-        files.add(posix.join(claim.name, artifact.document.body_file));
+      const { body_file } = artifact.document;
+      for (const file of ['artifact.json', ...(body_file === undefined ? [] : [body_file])]) {
+        const path = posix.join(claim.name, file);
+        if (files.has(path)) return bad(`${quoted(path)} belongs to two artifacts`);
+        files.add(path);
+      }
     }
     const stray = strayEntry(folder, files);
     if (stray !== null) return bad(stray);
@@ -67,9 +70,6 @@ export function readArtifacts(folder: string, claims: readonly ReceiptArtifact[]
 }
 
 function readOne(folder: string, claim: ReceiptArtifact): Artifact | string {
-  const path = claim.path.replace(/^\.\//, '').replace(/\/$/, '');
-  if (path !== claim.name && path !== `${claim.name}/artifact.json`)
-    return `path is ${quoted(claim.path)}, it must be the artifact's own folder ${quoted(claim.name)}`;
   const jsonPath = join(folder, claim.name, 'artifact.json');
   const wrong = fileMistake(folder, `${claim.name}/artifact.json`);
   if (wrong !== null) return wrong;
@@ -85,8 +85,15 @@ function readOne(folder: string, claim: ReceiptArtifact): Artifact | string {
   const read = artifactSchema.safeParse(value);
   if (!read.success) return `artifact.json: ${firstIssue(read.error)}`;
   const document = read.data;
-  if (document.body !== undefined && document.body_file !== undefined)
-    return 'artifact.json has both a body and a body_file';
+  // The folder, or a file of the artifact in it, from the artifacts folder or in full.
+  const path = (isAbsolute(claim.path) ? relative(folder, claim.path) : claim.path).replace(/^\.\/|\/$/g, '');
+  const places = [
+    '',
+    '/artifact.json',
+    ...(document.body_file === undefined ? [] : [`/${document.body_file}`]),
+  ];
+  if (!places.some((place) => path === `${claim.name}${place}`))
+    return `path is ${quoted(claim.path)}, it must be the artifact's own folder ${quoted(claim.name)}`;
   let bodyPath: string | null = null;
   let bodyHash: Digest | null = null;
   let size = bytes.length;

@@ -1,5 +1,6 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { type JsonObject, sha256, type Writ } from '../core/index.ts';
+import { endOrphans } from '../sandbox/index.ts';
 import { checksOf, readCommandPlan, unlike, wordsOf } from './command-plan.ts';
 import { engineArgv, freshTemp, probe } from './engine.ts';
 import { probeGit } from './git-take-off.ts';
@@ -17,11 +18,13 @@ import { transition } from './transition.ts';
 /**
  * A take-off that was announced and has no outcome.
  *
- * IN1 It is run again only when it is known that nothing was done: an approval that was not used, or a probe
+ * IN1 Nothing of it is running any more when it is asked how it ended.
+ * IN2 It is run again only when it is known that nothing was done: an approval that was not used, or a probe
  *     that says so. Otherwise a person settles it.
  */
 export async function afterInterruption(context: StepContext): Promise<Moved> {
   const { deps, log, step } = context;
+  await endLeftovers(context);
   const now = standing(context);
   const stored = now.approval_id ? deps.queue.get(now.approval_id) : undefined;
   if (now.decision === 'require_approval' && stored !== undefined && stored.status !== 'used') {
@@ -58,6 +61,26 @@ export async function afterInterruption(context: StepContext): Promise<Moved> {
       ],
     );
   return 'waiting';
+}
+
+/** An engine whose orchestrator was killed ends before anything is judged or started anew. */
+export async function endLeftovers(context: Pick<StepContext, 'log' | 'step'>): Promise<void> {
+  const { log, step } = context;
+  const { state } = standing(context);
+  const ended = await endOrphans('CABINCREW_ARTIFACTS_DIR', join(stepRoot(context), 'artifacts'));
+  if (ended > 0)
+    log.commit(
+      [],
+      [
+        {
+          event_type: 'engine_ended',
+          workflow_state: state,
+          severity: 'warning',
+          message: `${ended} processes that the interruption had left running were ended`,
+          workflow: { step_id: step.id },
+        },
+      ],
+    );
 }
 
 export function moved(

@@ -3,6 +3,7 @@ import { type Artifact, readArtifacts } from './artifacts.ts';
 import { engineArgv, engineHash, freshFolders, type Launched, launch } from './engine.ts';
 import type { AuditEvent } from './events.ts';
 import { failFlight } from './fail.ts';
+import { endLeftovers } from './interrupted.ts';
 import type { LogEntry } from './log.ts';
 import type { Receipt } from './protocol.ts';
 import {
@@ -30,6 +31,7 @@ import { stepConfig } from './workflow.ts';
 export async function plan(context: StepContext): Promise<Moved> {
   const { log, step, engine } = context;
   const runs = standing(context).runs ?? 0;
+  if (runs > 0) await endLeftovers(context);
   log.commit(
     [
       {

@@ -53,7 +53,7 @@ export type Read<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly reason: string };
 
-/** One JSON document and nothing else. `mode` and version must be what was asked for. */
+/** One JSON document and nothing else, for the mode that was asked for and in a version we know how to read. */
 export function readReceipt(stdout: Uint8Array, mode: Mode): Read<Receipt> {
   let value: unknown;
   try {
@@ -67,9 +67,14 @@ export function readReceipt(stdout: Uint8Array, mode: Mode): Read<Receipt> {
   if (!read.success) return bad(firstIssue(read.error));
   const receipt = read.data;
   if (receipt.mode !== mode) return bad(`mode is ${receipt.mode}, the engine was launched for ${mode}`);
-  if (receipt.protocol_version.split('.')[0] !== PROTOCOL_VERSION.split('.')[0])
+  // The published schema wants any text here; only a version that says it is newer is one we cannot know.
+  if (majorOf(receipt.protocol_version) > majorOf(PROTOCOL_VERSION))
     return bad(`protocol_version is ${receipt.protocol_version}, this is ${PROTOCOL_VERSION}`);
   return { ok: true, value: receipt };
+}
+
+function majorOf(version: string): number {
+  return Number(/^v?(\d{1,9})(?:\.|$)/.exec(version)?.[1] ?? 0);
 }
 
 export function firstIssue(error: z.ZodError): string {

@@ -2,7 +2,7 @@ import { CODES, EXIT, WritError } from '../core/index.ts';
 import { lockFile } from '../ledger/index.ts';
 import type { FlightDeps } from './deps.ts';
 import { answerOf, type FlightAnswer, loadOrHalt } from './flight.ts';
-import { moved } from './interrupted.ts';
+import { endLeftovers, moved } from './interrupted.ts';
 import { reopenLog } from './log.ts';
 import { coveredRecord, flightIds, flightPaths, loadFlight } from './store.ts';
 
@@ -38,7 +38,10 @@ export async function settleFlight(
     const log = reopenLog(deps, loaded);
     try {
       const state = outcome === 'done' ? 'EXECUTION_COMPLETE' : 'PREFLIGHT_COMPLETE';
-      moved({ log, step: { id: step, engine: '' } }, state, `settled as ${outcome} by ${by}: ${reason}`, {
+      const at = { log, step: { id: step, engine: '' } };
+      // What is said of it holds only when nothing of it still runs.
+      await endLeftovers(at);
+      moved(at, state, `settled as ${outcome} by ${by}: ${reason}`, {
         settled_by: by,
         asserted_by: settlement.assertedBy,
         reason,

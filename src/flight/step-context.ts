@@ -34,7 +34,7 @@ export function secretsOf({ deps, step }: StepContext): Record<string, string> {
   return Object.fromEntries((step.secrets ?? []).map((name) => [name, deps.env[name] ?? '']));
 }
 
-export function stepRoot({ log, step }: StepContext): string {
+export function stepRoot({ log, step }: Pick<StepContext, 'log' | 'step'>): string {
   return join(log.paths.steps, step.id);
 }
 

@@ -1,34 +1,13 @@
-import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Ajv } from 'ajv';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { loadFlight, resumeFlight } from '../../src/flight/index.ts';
-import { fly, folder, inProcess, NOTE_ENGINE, nodeEngine, workflow, writ } from './kit.ts';
+import { flightFile, fly, inProcess, NOTE_ENGINE, nodeEngine, tempFolders, workflow, writ } from './kit.ts';
+import { valid } from './schemas.ts';
 
-const made: string[] = [];
-afterAll(() => {
-  for (const dir of made) rmSync(dir, { recursive: true, force: true });
-});
-function place(files: Record<string, string>): string {
-  const dir = folder(files);
-  made.push(dir);
-  return dir;
-}
+const place = tempFolders();
 const one = '  - id: one\n    engine: ./engine.sh\n';
 const approved = `${one}    approval: { role: lead, expires: 4h }\n`;
-
-function flightFile(dir: string, id: string, name: string): string {
-  return join(dir, '.writ', 'flights', id, name);
-}
-
-const schema = JSON.parse(readFileSync(new URL('./schemas/cabincrew.schema.json', import.meta.url), 'utf8'));
-const ajv = new Ajv({ strict: false, validateFormats: false });
-ajv.addSchema(schema, 'cc');
-function valid(type: string, value: unknown): void {
-  const check = ajv.getSchema(`cc#/definitions/${type}`);
-  if (check === undefined) throw new Error(`no schema ${type}`);
-  expect(check(value) ? null : { value, errors: check.errors }).toBeNull();
-}
 
 describe('a flight', () => {
   it('[FLT-O9][FLT-P1][FLT-O1][FLT-O23] runs all stages in order and completes with exit 0', async () => {

@@ -11,12 +11,12 @@ import { folder, inProcess, NOTE_ENGINE, workflow } from './kit.ts';
  * several times over, answered, settled where nobody can know, and then left alone to end.
  */
 const KILLS = Number(process.env.WRIT_KILLS ?? (process.env.WRIT_LONG === '1' ? 1000 : 10));
-const KILLS_A_FLIGHT = 5;
+const TURNS_WITH_KILLS = 12;
 const STEPS = ['s1', 's2', 's3', 's4', 's5'];
 const DRIVER = fileURLToPath(new URL('./driver.ts', import.meta.url));
 
 /** At take-off the engine appends the name of its step: what happened, and how often, can be read afterwards. */
-const ENGINE = NOTE_ENGINE.replace('cat > /dev/null', 'input=$(cat)').replace(
+const ENGINE = NOTE_ENGINE.replace('cat > /dev/null', 'input=$(cat); test -n "$input"').replace(
   'cat "$CABINCREW_ARTIFACTS_DIR/note/body.data" >> "$CABINCREW_WORKSPACE/note.txt"',
   `echo "$input" | sed 's/.*"step_id":"\\([a-z0-9]*\\)".*/\\1/' >> "$CABINCREW_WORKSPACE/log.txt"`,
 );
@@ -52,19 +52,16 @@ async function survive(tally: Tally): Promise<void> {
   const steps = STEPS.map(
     (id) => `  - id: ${id}\n    engine: ./engine.sh\n${id === 's3' ? '    approval: { role: lead }\n' : ''}`,
   ).join('');
-  const dir = folder({ 'workflow.yaml': workflow(steps), 'engine.sh': ENGINE });
-  const happened = () =>
-    existsSync(join(dir, 'log.txt')) ? readFileSync(join(dir, 'log.txt'), 'utf8').trim().split('\n') : [];
+  // The file is there from the start: making it would be half of an effect.
+  const dir = folder({ 'workflow.yaml': workflow(steps), 'engine.sh': ENGINE, 'log.txt': '' });
+  const happened = () => readFileSync(join(dir, 'log.txt'), 'utf8').split('\n').slice(0, -1);
   tally.flights++;
   let id: string | undefined;
   let answered: string | undefined;
   let status: FlightStatus | undefined;
   for (let turn = 0; turn < 40; turn++) {
-    const kill = turn < KILLS_A_FLIGHT && tally.kills < KILLS;
-    if (kill && (await killed(dir, id))) {
-      tally.kills++;
-      await engineGone(dir);
-    }
+    const kill = turn % 4 !== 3 && turn < TURNS_WITH_KILLS && tally.kills < KILLS;
+    if (kill && (await killed(dir, id))) tally.kills++;
     id ??= begunFlight(dir);
     // Killed before anything was on record: nothing happened, and it may be started again.
     if (id === undefined) {
@@ -87,8 +84,8 @@ async function survive(tally: Tally): Promise<void> {
       );
     }
     const unknown = status.steps.find((s) => s.state === 'TAKEOFF_RUNNING');
-    // Now and then the flight is resumed, and killed again, before the person comes.
-    if ((!kill || turn % 2 === 1) && unknown !== undefined) {
+    // A person comes when the flight was resumed and says that it does not know.
+    if (!kill && unknown !== undefined) {
       const done = happened().includes(unknown.id);
       // A take-off that did not happen may have used its approval: the next request is a new one by right.
       if (!done && unknown.id === 's3') answered = undefined;
@@ -139,18 +136,4 @@ function inDriver(dir: string, id: string | undefined, killAfterMs?: number): Pr
       done(signal === 'SIGKILL');
     });
   });
-}
-
-/** The engine goes with its orchestrator; a person who looks comes later than that. */
-async function engineGone(dir: string): Promise<void> {
-  const alive = () =>
-    readdirSync('/proc').some((pid) => {
-      try {
-        return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(`${dir}/engine.sh`);
-      } catch {
-        return false;
-      }
-    });
-  for (let i = 0; i < 200 && alive(); i++) await new Promise((done) => setTimeout(done, 10));
-  expect(alive()).toBe(false);
 }

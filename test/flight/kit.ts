@@ -1,11 +1,26 @@
 import { execFile } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { afterAll } from 'vitest';
 import { openStateApprovals } from '../../src/authority/index.ts';
-import { EXIT, systemClock, systemIds, WritError } from '../../src/core/index.ts';
-import { type FlightAnswer, type FlightDeps, type FlightStatus, runFlight } from '../../src/flight/index.ts';
+import { EXIT, type JsonObject, systemClock, systemIds, WritError } from '../../src/core/index.ts';
+import {
+  type FlightAnswer,
+  type FlightDeps,
+  type FlightStatus,
+  resumeFlight,
+  runFlight,
+} from '../../src/flight/index.ts';
 import { openLedger } from '../../src/ledger/index.ts';
 
 export const WRIT = fileURLToPath(new URL('../../bin/writ.js', import.meta.url));
@@ -52,6 +67,19 @@ export function folder(files: Readonly<Record<string, string>>): string {
   return root;
 }
 
+/** Folders that are gone when the file's tests are done. */
+export function tempFolders(): (files: Readonly<Record<string, string>>) => string {
+  const made: string[] = [];
+  afterAll(() => {
+    for (const dir of made) rmSync(dir, { recursive: true, force: true });
+  });
+  return (files) => {
+    const dir = folder(files);
+    made.push(dir);
+    return dir;
+  };
+}
+
 /** A shell engine: describes one note, and at take-off appends it to a file. */
 export const NOTE_ENGINE = `#!/bin/sh
 set -e
@@ -96,17 +124,18 @@ export async function inProcess<T>(
   more: Partial<FlightDeps> = {},
 ): Promise<T> {
   const stateDir = join(dir, '.writ');
+  const { clock = systemClock } = more;
   const ledger = openLedger({ stateDir });
   const queue = openStateApprovals({
     stateDir,
-    clock: systemClock,
+    clock,
     ids: systemIds,
     allowSelfApproval: false,
   });
   try {
     return await work({
       ledger,
-      clock: systemClock,
+      clock,
       ids: systemIds,
       queue,
       requester: 'tester',
@@ -130,4 +159,48 @@ export async function fly(
     if (error instanceof WritError) return { code: error.exit, json: {} as FlightStatus };
     return { code: EXIT.failed, json: {} as FlightStatus };
   }
+}
+
+/** Goes on with a flight in this process; an integrity error is an answer too. */
+export async function resume(
+  dir: string,
+  id: string,
+  more: Partial<FlightDeps> = {},
+): Promise<{ code: number; json: FlightStatus; error: string }> {
+  try {
+    const answer = await inProcess(dir, (deps) => resumeFlight(deps, id), more);
+    return { code: answer.exit, json: answer.status, error: answer.status.error?.message ?? '' };
+  } catch (error) {
+    if (!(error instanceof WritError)) throw error;
+    return { code: error.exit, json: {} as FlightStatus, error: error.message };
+  }
+}
+
+/** Goes on with a flight when so much time has passed. */
+export function later(dir: string, id: string, ms: number): ReturnType<typeof resume> {
+  const now = () => new Date(Date.now() + ms);
+  return resume(dir, id, { clock: { ...systemClock, now } });
+}
+
+export async function approve(dir: string, json: FlightStatus, role = 'lead'): Promise<void> {
+  const id = json.pending_approvals[0] ?? '';
+  const given = await inProcess(dir, ({ queue }) =>
+    queue.respond(id, { approved: true, approver: 'ada', role }),
+  );
+  if (!given.ok) throw new Error(`${given.check}: ${given.message}`);
+}
+
+export function flightFile(dir: string, id: string, name: string): string {
+  return join(dir, '.writ', 'flights', id, name);
+}
+
+export function lines(file: string): readonly JsonObject[] {
+  return readFileSync(file, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
+export function eventsOf(dir: string, id: string): readonly JsonObject[] {
+  return lines(flightFile(dir, id, 'audit.jsonl'));
 }

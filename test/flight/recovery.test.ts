@@ -1,20 +1,12 @@
 import { spawn } from 'node:child_process';
-import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { resumeFlight, settleFlight, verifyFlightEvents, verifyFlightWal } from '../../src/flight/index.ts';
-import { fly, folder, inProcess, NOTE_ENGINE, WRIT, workflow } from './kit.ts';
+import { fly, inProcess, NOTE_ENGINE, tempFolders, WRIT, workflow } from './kit.ts';
 
-const made: string[] = [];
-afterAll(() => {
-  for (const dir of made) rmSync(dir, { recursive: true, force: true });
-});
-function place(files: Record<string, string>): string {
-  const dir = folder(files);
-  made.push(dir);
-  return dir;
-}
+const place = tempFolders();
 const one = '  - id: one\n    engine: ./engine.sh\n';
 const waiting = `${one}    approval: { role: lead }\n`;
 
