@@ -2,4 +2,4 @@
 // The PCAP forensic engine as a command of its own. Plain JavaScript for the same reasons as writ.js.
 import { launch } from './launch.js';
 
-launch('pcap/main');
+launch('cli/pcap-forensics');

@@ -2,7 +2,9 @@ import type { Brain } from '../core/index.ts';
 import { geminiBrain, openaiBrain, playbookBrain, systemPrompt } from '../ghost/index.ts';
 import type { Cli } from './cli.ts';
 import type { InvestigateFlags } from './commands/investigate.ts';
+import type { Config } from './config.ts';
 import type { LabWorkspace } from './lab-workspace.ts';
+import type { ModelWish } from './model-endpoint.ts';
 import type { Workspace } from './workspace.ts';
 
 /** The brain an investigation runs with, or why there is none and what to set. */
@@ -12,6 +14,29 @@ export type ChosenBrain =
 
 const DEFAULT_MODELS = { gemini: 'gemini-2.0-flash', openai: 'gpt-4.1' } as const;
 const KEYS = { gemini: 'GEMINI_API_KEY', openai: 'OPENAI_API_KEY' } as const;
+
+/** What a command line may say about the model to use. */
+export type ModelFlags = Pick<InvestigateFlags, 'brain' | 'model' | 'baseUrl'>;
+
+/** Where a provider's model is and with which key, or what to set. A local endpoint needs no key; a provider does. */
+export function modelWish(
+  cli: Pick<Cli, 'env'>,
+  config: Config,
+  provider: 'gemini' | 'openai',
+  flags: ModelFlags,
+): ({ readonly ok: true } & ModelWish) | { readonly ok: false; readonly reason: string } {
+  const baseUrl = flags.baseUrl ?? config.brain?.base_url;
+  const key = cli.env[KEYS[provider]];
+  if (!key && !(provider === 'openai' && baseUrl !== undefined))
+    return { ok: false, reason: `${KEYS[provider]} is not set` };
+  return {
+    ok: true,
+    provider,
+    ...(baseUrl === undefined ? {} : { baseUrl }),
+    key: key ?? 'none',
+    model: flags.model ?? config.brain?.model ?? DEFAULT_MODELS[provider],
+  };
+}
 
 export async function chooseBrain(
   cli: Cli,
@@ -45,23 +70,16 @@ export async function chooseBrain(
       };
     case 'gemini':
     case 'openai': {
-      const baseUrl = flags.baseUrl ?? workspace.config.brain?.base_url;
-      const key = cli.env[KEYS[name]];
-      // A local endpoint needs no key; a provider does.
-      if (!key && !(name === 'openai' && baseUrl !== undefined)) {
+      const wish = modelWish(cli, workspace.config, name, flags);
+      if (!wish.ok) {
         return {
           ok: false,
           reason: `Set ${KEYS[name]} to use the ${name} brain (export ${KEYS[name]}=…), or use the embedded one: --brain playbook`,
         };
       }
-      const model = flags.model ?? workspace.config.brain?.model ?? DEFAULT_MODELS[name];
+      const { model } = wish;
       const { modelEndpoint } = await import('./model-endpoint.ts');
-      const gateway = await modelEndpoint(workspace, {
-        provider: name,
-        ...(baseUrl === undefined ? {} : { baseUrl }),
-        key: key ?? 'none',
-        model,
-      });
+      const gateway = await modelEndpoint(workspace, wish);
       const prompt = systemPrompt({ auditDir: workspace.audit, isResume, capture, memories });
       const options = { endpoint: gateway.endpoint, model, systemPrompt: prompt, clock: workspace.clock };
       return {

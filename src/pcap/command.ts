@@ -9,6 +9,7 @@ import type { Counters } from './counters.ts';
 import { Engine } from './engine.ts';
 import { findingsOf } from './findings/index.ts';
 import { NotACapture } from './read/capture-file.ts';
+import type { Narrator } from './report/narrative.ts';
 import { countFile } from './run.ts';
 import { semanticReport } from './semantic/build.ts';
 import type { SemanticReport } from './semantic/types.ts';
@@ -29,6 +30,8 @@ export interface AnalyzeOptions {
   readonly html?: boolean | undefined;
   /** A second capture to compare the first with. */
   readonly compare?: string | undefined;
+  /** Present when a narrative was asked for: who writes it, or why nobody can. */
+  readonly narrator?: Narrator | { readonly absent: string } | undefined;
 }
 
 export interface Analysed {
@@ -55,6 +58,8 @@ export async function analyzeCommand(options: AnalyzeOptions, io: CommandIo): Pr
     options.semanticDir !== undefined ||
     options.reportDir !== undefined ||
     options.html === true;
+  if (options.narrator !== undefined && !writes)
+    io.err('a narrative goes into the reports: name a folder for them with --report-dir\n');
   for (const file of files) {
     const analysed = await analyseFile(file, io);
     all.push(analysed);
@@ -79,6 +84,11 @@ async function writeReports(
   // Loaded here: who only wants the JSON does not wait for them.
   const { executiveSummary, forensicReport } = await import('./report/markdown.ts');
   const reports = options.reportDir ?? '.';
+  const narrative =
+    options.narrator === undefined
+      ? undefined
+      : await (await import('./report/narrative.ts')).narrativeOf(report, options.narrator);
+  if (narrative?.written === false) io.err(`no narrative: ${narrative.reason}\n`);
   return [
     writeOutput(io, options.semanticDir ?? '.', `${stem}_semantic.json`, jsonText(report, 2)),
     writeOutput(io, reports, `${stem}_executive_summary.md`, executiveSummary(report)),
@@ -88,12 +98,12 @@ async function writeReports(
             io,
             reports,
             `${stem}_forensic_report.html`,
-            (await import('./report/html.ts')).htmlReport(report, analysis),
+            (await import('./report/html.ts')).htmlReport(report, analysis, narrative),
           ),
         ]
       : []),
     // Last: who waits for this file finds the others there.
-    writeOutput(io, reports, `${stem}_forensic_report.md`, forensicReport(report, analysis)),
+    writeOutput(io, reports, `${stem}_forensic_report.md`, forensicReport(report, analysis, narrative)),
   ];
 }
 

@@ -10,10 +10,11 @@ export type {
   TcpStream,
 } from './analysis.ts';
 export { analyze } from './analyze.ts';
-export { analyzeCommand, type CommandIo, countersCommand } from './command.ts';
+export { type AnalyzeOptions, analyzeCommand, type CommandIo, countersCommand } from './command.ts';
 export type { Counters } from './counters.ts';
 export { findingsOf } from './findings/index.ts';
 export { NotACapture } from './read/capture-file.ts';
+export type { Narrative, Narrator } from './report/narrative.ts';
 export { type Verification, verificationExit, verifyReport } from './report/verify.ts';
 export { countFile } from './run.ts';
 export { semanticReport } from './semantic/build.ts';

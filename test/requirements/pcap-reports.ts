@@ -87,7 +87,6 @@ export const requirements: readonly Requirement[] = [
   must(
     '50',
     'pcap.md, narrative',
-    'A model may add a narrative from the semantic JSON alone, marked as such.',
-    'open',
+    'A model may add a narrative from the semantic JSON alone, marked as such; numbers it makes up are marked too. Without a model the report is complete and says so.',
   ),
 ];

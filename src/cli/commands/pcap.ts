@@ -1,7 +1,8 @@
+import type { ModelFlags } from '../brain.ts';
 import type { Cli, DefineCommand } from '../cli.ts';
 
 /** The io of the engine's commands, from that of the command line. */
-function ioOf(cli: Cli) {
+export function ioOf(cli: Cli) {
   return {
     out: (text: string) => void cli.stdout.write(text),
     err: (text: string) => void cli.stderr.write(text),
@@ -20,7 +21,14 @@ export const define: DefineCommand = (command, cli) => {
     .option('--report-dir <dir>', 'where the reports go')
     .option('--html', 'also write the report as one HTML file with charts')
     .option('--compare <file>', 'compare with a second capture: rates, and packet by packet for two ends')
-    .addHelpText('after', '\nExample:\n  writ pcap analyze capture.pcap --report-dir reports')
+    .option('--narrative', 'add an account by a model, from the semantic JSON alone')
+    .option('--brain <name>', 'whose model: gemini or openai')
+    .option('--model <name>', 'which model')
+    .option('--base-url <url>', 'where the model is')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  writ pcap analyze capture.pcap --report-dir reports\n  writ pcap analyze capture.pcap --html --narrative',
+    )
     .action(
       async (
         files: string[],
@@ -30,10 +38,14 @@ export const define: DefineCommand = (command, cli) => {
           reportDir?: string;
           html?: boolean;
           compare?: string;
-        },
+          narrative?: boolean;
+        } & ModelFlags,
       ) => {
         const { analyzeCommand } = await import('../../pcap/index.ts');
-        cli.exitCode = await analyzeCommand({ files, ...options }, ioOf(cli));
+        const narrator = options.narrative
+          ? (await import('../narrator.ts')).narratorFor(cli, options)
+          : undefined;
+        cli.exitCode = await analyzeCommand({ files, ...options, narrator }, ioOf(cli));
       },
     );
   command

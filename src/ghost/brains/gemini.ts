@@ -35,7 +35,8 @@ export async function geminiBrain(options: ModelOptions): Promise<Brain> {
           contents: history.map(contentOf),
           config: {
             systemInstruction: options.systemPrompt,
-            tools: [{ functionDeclarations: tools.map(declarationOf) }],
+            // Providers refuse an empty list.
+            ...(tools.length === 0 ? {} : { tools: [{ functionDeclarations: tools.map(declarationOf) }] }),
             abortSignal: signal,
           },
         }),

@@ -2,7 +2,7 @@ import type {
   ChatCompletionMessageParam,
   ChatCompletionMessageToolCall,
 } from 'openai/resources/chat/completions';
-import { type Brain, type Json, parseJson, type Turn } from '../../core/index.ts';
+import { type Brain, type Json, parseJson, type ToolDeclaration, type Turn } from '../../core/index.ts';
 import type { ModelOptions } from './gemini.ts';
 import { BrainError, withRetries } from './retry.ts';
 
@@ -23,14 +23,8 @@ export async function openaiBrain(options: ModelOptions): Promise<Brain> {
           {
             model: options.model,
             messages: [{ role: 'system', content: options.systemPrompt }, ...history.flatMap(messagesOf)],
-            tools: tools.map((t) => ({
-              type: 'function' as const,
-              function: {
-                name: t.name,
-                description: t.description,
-                parameters: t.parameters as Record<string, unknown>,
-              },
-            })),
+            // Providers refuse an empty list.
+            ...(tools.length === 0 ? {} : { tools: tools.map(declarationOf) }),
           },
           { signal },
         ),
@@ -45,6 +39,17 @@ export async function openaiBrain(options: ModelOptions): Promise<Brain> {
           args: argumentsOf(call),
         })),
       };
+    },
+  };
+}
+
+function declarationOf(tool: ToolDeclaration) {
+  return {
+    type: 'function' as const,
+    function: {
+      name: tool.name,
+      description: tool.description,
+      parameters: tool.parameters as Record<string, unknown>,
     },
   };
 }

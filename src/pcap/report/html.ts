@@ -2,9 +2,10 @@ import type { Analysis } from '../analysis.ts';
 import type { Finding, SemanticReport } from '../semantic/types.ts';
 import { chart, ladder, short } from './charts.ts';
 import { fileName, html } from './escape.ts';
+import { NARRATIVE_NOTE, type Narrative } from './narrative.ts';
 
 /** One self-contained file: no script, no network, charts drawn as SVG. */
-export function htmlReport(report: SemanticReport, analysis: Analysis): string {
+export function htmlReport(report: SemanticReport, analysis: Analysis, narrative?: Narrative): string {
   const s = report.capture_summary;
   const { series } = analysis;
   const perSecond = 1000 / Math.max(series.bin_ms, 0.001);
@@ -46,7 +47,7 @@ ${s.total_packets === 0 ? '<p class="none">Nothing to draw.</p>' : charts.join('
 ${ladder(analysis)}
 <h2>Busiest conversations</h2>
 ${talkers(analysis)}
-</main></body></html>
+${narrativeSection(narrative)}</main></body></html>
 `;
 }
 
@@ -88,6 +89,13 @@ function notes({ capture_summary: s }: SemanticReport): string {
 function finding(f: Finding): string {
   const frames = f.frames.length > 0 ? `<dt>Frames</dt><dd>${f.frames.join(', ')}</dd>` : '';
   return `<article class="finding ${f.severity.toLowerCase()}"><h3><span class="tag">${f.severity}</span> ${html(f.title)}</h3><p>${html(f.explanation)}</p><ul>${f.remediation.map((r) => `<li>${html(r)}</li>`).join('')}</ul><dl>${frames}<dt>Check</dt><dd><code>${html(f.predicate)}</code></dd></dl></article>`;
+}
+
+function narrativeSection(n: Narrative | undefined): string {
+  if (n === undefined) return '';
+  if (!n.written)
+    return `<h2>Narrative</h2>\n<p class="none">Absent: ${html(n.reason)}. The report is complete without it.</p>\n`;
+  return `<h2>Narrative (written by a model)</h2>\n<section class="note"><p><em>${html(NARRATIVE_NOTE(n.model))}</em></p>${n.paragraphs.map((p) => `<p>${html(p)}</p>`).join('')}</section>\n`;
 }
 
 function talkers({ talkers: t }: Analysis): string {

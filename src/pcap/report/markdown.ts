@@ -1,10 +1,11 @@
 import type { Analysis } from '../analysis.ts';
 import type { Finding, SemanticReport } from '../semantic/types.ts';
 import { fileName, md, mdCode } from './escape.ts';
+import { NARRATIVE_NOTE, type Narrative } from './narrative.ts';
 
 /** The forensic report for people: summary first, then what was found, then the facts behind it. */
-export function forensicReport(report: SemanticReport, analysis: Analysis): string {
-  return `${[title(report), summarySection(report), findings(report.findings), protocols(report), tcp(report), icmp(report), dns(report), arp(report), talkers(analysis), limits(report)].filter((s) => s !== '').join('\n\n')}\n`;
+export function forensicReport(report: SemanticReport, analysis: Analysis, narrative?: Narrative): string {
+  return `${[title(report), summarySection(report), findings(report.findings), protocols(report), tcp(report), icmp(report), dns(report), arp(report), talkers(analysis), narrativeSection(narrative), limits(report)].filter((s) => s !== '').join('\n\n')}\n`;
 }
 
 const MAX_LINES = 50;
@@ -171,6 +172,13 @@ function talkers({ talkers: t }: Analysis): string {
     ['A', 'B', 'Protocol', 'Packets', 'Bytes'],
     t.items.slice(0, 10).map((x) => [x.a, x.b, x.protocol, x.packets, x.bytes]),
   )}`;
+}
+
+/** Apart from everything that was derived: the reader must see who speaks. */
+function narrativeSection(n: Narrative | undefined): string {
+  if (n === undefined) return '';
+  if (!n.written) return `## Narrative\n\nAbsent: ${md(n.reason)}. The report is complete without it.`;
+  return `## Narrative (written by a model)\n\n_${md(NARRATIVE_NOTE(n.model))}_\n\n${n.paragraphs.map((p) => `> ${md(p)}`).join('\n>\n')}`;
 }
 
 function limits({ limits: l }: SemanticReport): string {

@@ -155,7 +155,7 @@ const linksCommand = (zone: ResourceRef) =>
   );
 
 /** The name without its number: machines that do the same work. */
-const family = (name: string) => name.toLowerCase().replace(/[-_]?[0-9a-z]?\d*$/, '');
+export const family = (name: string) => name.toLowerCase().replace(/[-_]?[0-9a-z]?\d*$/, '');
 
 const alike = (host: string, vm: Vm, holder: Vm) =>
   family(vm.name) === family(holder.name) || likeness(host, vm.name) > likeness(host, holder.name);

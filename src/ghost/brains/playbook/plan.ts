@@ -8,7 +8,7 @@ import { checkName, type NameResult, staleRecord } from './names.ts';
 import type { Notebook } from './notebook.ts';
 import { checkNsg, type Flow } from './nsg.ts';
 import { checkControlPlane, checkGuests, checkPower } from './path.ts';
-import { namesPassedOver, passedOver, unpaired } from './second-look.ts';
+import { namesPassedOver, passedOver, readBackwards, unpaired } from './second-look.ts';
 import { checkStorage, checkWayToStorage, storageAccounts } from './storage.ts';
 import { readSymptom, type Symptom } from './symptom.ts';
 import { splitSentences, tone } from './tone.ts';
@@ -70,7 +70,7 @@ function mentionsStorage(symptom: Symptom): boolean {
 }
 
 function reachability(all: Case): void {
-  const { notebook, symptom, complaint, book } = all;
+  const { notebook, inventory, symptom, complaint, book } = all;
   const told = followAll(all, complaint.conversations, complaint.hosts);
   const followed = [...told, ...followAll(all, unpaired(complaint, told), [])];
   for (const account of complaint.storageAccounts) storage(all, account);
@@ -78,9 +78,14 @@ function reachability(all: Case): void {
     all,
     followed.filter((c) => c.client === null && !followed.some((o) => o.client && o.server === c.server)),
   );
+  for (const { mistaken, instead } of readBackwards(notebook, complaint, book.findings)) {
+    book.findings.splice(book.findings.indexOf(mistaken), 1);
+    followAll(all, [instead], []);
+  }
   if (book.findings.length > 0 || complaint.storageAccounts.length > 0) return;
   followAll(all, [], namesPassedOver(symptom, complaint));
-  if (book.findings.length === 0) followAll(all, passedOver(notebook, symptom, complaint, followed), []);
+  if (book.findings.length > 0) return;
+  followAll(all, passedOver(notebook, inventory, symptom, complaint, followed), []);
 }
 
 /** Names first, then every conversation they and the text lead to. Returns what was followed. */

@@ -1,40 +1,77 @@
 import type { Complaint, Conversation } from './complaint.ts';
-import { askGuest, type Listener } from './guest.ts';
-import type { Vm } from './inventory.ts';
+import type { Finding } from './finding.ts';
+import { askGuest } from './guest.ts';
+import type { Inventory, Vm } from './inventory.ts';
+import { family } from './names.ts';
 import type { Notebook } from './notebook.ts';
 import type { Symptom } from './symptom.ts';
 
 /**
- * Before "nothing is wrong" is said: a text may have been read the wrong way round, or a machine taken for one
- * that is fine. Whoever is spoken of and was not looked at is looked at now.
+ * Where the reading of a text is doubted and the machines are asked instead: whoever listens on the port the
+ * text names is the one that is reached, whatever the grammar seemed to say.
  *
- * 1. Only where something mentioned was passed over; a complaint that was followed whole is not widened.
- * 2. Only towards machines that do listen on a port the text names: everything else would be a guess, and rules
- *    that stop what nobody wants are no cause.
+ * 1. Only towards machines that do listen on a named port: everything else would be a guess, and a rule that
+ *    stops what nobody wants is no cause.
+ * 2. Pairs in which both are said to be fine are not followed.
  */
-const MAX_SERVERS = 5;
+const MAX_ASKED = 6;
 const MAX_CONVERSATIONS = 4;
 
+/** Before "nothing is wrong" is said: the ways to whoever offers the service that were not followed yet. */
 export function passedOver(
   notebook: Notebook,
+  inventory: Inventory,
   symptom: Symptom,
   complaint: Complaint,
   followed: readonly Conversation[],
 ): readonly Conversation[] {
-  const seen = new Set(followed.flatMap((c) => (c.client ? [c.client, c.server] : [])));
-  const machines = complaint.mentioned.filter((vm) => !vm.forwarding && vm.running);
-  const missed = machines.filter((vm) => !seen.has(vm));
-  if (missed.length === 0 || machines.length < 2) return [];
-  notebook.say(`The text also speaks of ${missed.map((vm) => vm.name).join(', ')}: I look there too.`);
-  const conversations = serversAmong(notebook, symptom, complaint, machines).flatMap(({ vm: server, port }) =>
-    machines
-      .filter((client) => client !== server && (missed.includes(client) || missed.includes(server)))
-      .filter((client) => !followed.some((c) => c.client === client && c.server === server))
-      .map((client): Conversation => ({ client, server, port, refused: symptom.refused })),
-  );
-  return conversations
-    .sort((a, b) => fineOnes(complaint, a) - fineOnes(complaint, b))
+  const ports = symptom.ports.length > 0 ? symptom.ports : symptom.numbers;
+  if (ports.length === 0) return [];
+  const machines = complaint.mentioned.filter((vm) => !vm.forwarding);
+  const named = machines.filter((vm) => vm.running);
+  const servers = listenersOf(notebook, named, ports);
+  const others = inventory.vms.filter((vm) => !machines.includes(vm) && !vm.forwarding && vm.running);
+  const found = servers.length > 0 ? servers : listenersOf(notebook, others, ports);
+  const isServer = (vm: Vm) => found.some((s) => s.vm === vm);
+  const asking = machines.filter((vm) => !isServer(vm));
+  const troubled = asking.filter((vm) => !complaint.controls.includes(vm));
+  const clients = troubled.length > 0 ? troubled : asking.length > 0 ? asking : complaint.clients;
+  return found
+    .flatMap(({ vm: server, port }) =>
+      clients.map((client): Conversation => ({ client, server, port, refused: symptom.refused })),
+    )
+    .filter((c) => c.client !== c.server)
+    .filter((c) => !(complaint.controls.includes(c.client!) && complaint.controls.includes(c.server)))
+    .filter((c) => !followed.some((f) => f.client === c.client && f.server === c.server && f.port === c.port))
     .slice(0, MAX_CONVERSATIONS);
+}
+
+/**
+ * A machine that does not listen on a port another machine of the same story does listen on was taken for the
+ * server: it is the one that asks. Machines of one family may each be asked for the same port.
+ */
+export function readBackwards(
+  notebook: Notebook,
+  complaint: Complaint,
+  findings: readonly Finding[],
+): readonly { readonly mistaken: Finding; readonly instead: Conversation }[] {
+  return findings.flatMap((mistaken) => {
+    const client = complaint.mentioned.find((vm) => vm.name === mistaken.resource);
+    const port = Number(mistaken.detail);
+    if (mistaken.kind !== 'service_not_listening' || client === undefined || !Number.isInteger(port))
+      return [];
+    const others = complaint.mentioned.filter(
+      (vm) =>
+        vm !== client &&
+        vm.running &&
+        !vm.forwarding &&
+        !complaint.controls.includes(vm) &&
+        family(vm.name) !== family(client.name),
+    );
+    const [server] = listenersOf(notebook, others, [port]);
+    if (server === undefined) return [];
+    return [{ mistaken, instead: { client, server: server.vm, port, refused: false } }];
+  });
 }
 
 /** Machines in trouble that nobody was paired with ask what the others ask. */
@@ -54,31 +91,26 @@ export function namesPassedOver(symptom: Symptom, complaint: Complaint): Complai
     .map((name) => ({ name, port: symptom.ports[0] ?? null, clients }));
 }
 
-/** Machines that listen on a port the text names. */
-function serversAmong(
+/** Machines that listen, for others too, on one of these ports. */
+function listenersOf(
   notebook: Notebook,
-  symptom: Symptom,
-  complaint: Complaint,
   machines: readonly Vm[],
+  ports: readonly number[],
 ): readonly { readonly vm: Vm; readonly port: number }[] {
-  const likeliest = machines
+  return machines
     .filter((vm) => vm.linux)
-    .sort((a, b) => Number(complaint.clients.includes(a)) - Number(complaint.clients.includes(b)))
-    .slice(0, MAX_SERVERS);
-  return likeliest.flatMap((vm) => {
-    const guest = askGuest(notebook, vm, {
-      listeners: true,
-      firewall: true,
-      health: true,
-      why: 'does it offer the service the text speaks of?',
+    .slice(0, MAX_ASKED)
+    .flatMap((vm) => {
+      const guest = askGuest(notebook, vm, {
+        listeners: true,
+        firewall: true,
+        health: true,
+        why: 'does it offer the service the text speaks of?',
+      });
+      if (typeof guest === 'string') return [];
+      const port = ports.find((p) =>
+        guest.listeners.some((l) => l.port === p && !/^(127\.|::1)/.test(l.address)),
+      );
+      return port === undefined ? [] : [{ vm, port }];
     });
-    if (typeof guest === 'string') return [];
-    const port = symptom.ports.find((p) => guest.listeners.some((l: Listener) => l.port === p));
-    return port === undefined ? [] : [{ vm, port }];
-  });
-}
-
-/** Pairs in which both are said to be fine come last. */
-function fineOnes(complaint: Complaint, { client, server }: Conversation): number {
-  return [client, server].filter((vm) => vm && complaint.controls.includes(vm)).length;
 }

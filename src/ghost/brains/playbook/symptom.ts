@@ -6,6 +6,8 @@ export interface Symptom {
   readonly addresses: readonly string[];
   readonly hostNames: readonly string[];
   readonly ports: readonly number[];
+  /** Other numbers that could be ports, when the text names none as such. */
+  readonly numbers: readonly number[];
   readonly protocol: 'tcp' | 'udp' | 'icmp';
   readonly sentences: readonly string[];
   /** Slow, lossy, stalling, garbled: reachable, but not well. */
@@ -63,6 +65,7 @@ export function readSymptom(text: string): Symptom {
     addresses: unique(text.match(ADDRESS) ?? []),
     hostNames,
     ports: ports.length > 0 ? ports : servicePorts(lower),
+    numbers: bareNumbers(text),
     protocol: has(/\budp\b/)
       ? 'udp'
       : ports.length === 0 &&
@@ -112,6 +115,13 @@ function portsIn(text: string): readonly number[] {
     }
   }
   return unique(found.sort((a, b) => a.at - b.at).map((f) => f.port)).filter((p) => p > 0 && p < 65_536);
+}
+
+/** Numbers that stand for themselves: no address, no date, no time, no quantity, no part of a name. */
+function bareNumbers(text: string): readonly number[] {
+  const pattern =
+    /(?<![\w.:/%+-])(\d{2,5})(?![\w.:%-]*\w)(?!\s*(?:ms|%|[kmg]b|mbit|s|sec\w*|min\w*|hours?|days?|nights?|times|packets|requests|users|vms?|machines|hosts|shops|of)\b)/gi;
+  return unique([...text.matchAll(pattern)].map((m) => Number(m[1]))).filter((n) => n < 65_536);
 }
 
 function servicePorts(lower: string): readonly number[] {

@@ -1,7 +1,9 @@
-/** The binary `pcap-forensics`: the engine without the rest of Writ, so that it starts at once. */
+/** The binary `pcap-forensics`: the engine without the other commands, so that it starts at once. */
 import { parseArgs } from 'node:util';
 import { EXIT, messageOf, WritError } from '../core/index.ts';
-import { analyzeCommand, type CommandIo } from './command.ts';
+import { analyzeCommand, type CommandIo } from '../pcap/index.ts';
+import { processCli } from './cli.ts';
+import { ioOf } from './commands/pcap.ts';
 
 const HELP = `Usage: pcap-forensics FILE... [options]
 
@@ -13,6 +15,7 @@ Options:
   --report-dir DIR    where the reports go (default: here)
   --html              also write the report as one HTML file with charts
   --compare FILE      compare with a second capture: rates, and packet by packet for two ends
+  --narrative         add an account by a model, from the semantic JSON alone
   -h, --help          this text
   -V, --version       the version
 
@@ -23,12 +26,8 @@ Example:
 Exit codes: 0 done · 1 failed · 2 usage, or the file is no capture`;
 
 async function main(argv: readonly string[]): Promise<number> {
-  const io: CommandIo = {
-    out: (text) => void process.stdout.write(text),
-    err: (text) => void process.stderr.write(text),
-    errIsTerminal: process.stderr.isTTY === true,
-    cwd: process.cwd(),
-  };
+  const cli = processCli();
+  const io = ioOf(cli);
   try {
     const { values, positionals } = parseArgs({
       args: [...argv],
@@ -39,6 +38,7 @@ async function main(argv: readonly string[]): Promise<number> {
         'report-dir': { type: 'string' },
         html: { type: 'boolean', default: false },
         compare: { type: 'string' },
+        narrative: { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h', default: false },
       },
     });
@@ -58,6 +58,7 @@ async function main(argv: readonly string[]): Promise<number> {
         reportDir: values['report-dir'],
         html: values.html,
         compare: values.compare,
+        narrator: values.narrative ? (await import('./narrator.ts')).narratorFor(cli, {}) : undefined,
       },
       io,
     );
