@@ -46,7 +46,7 @@ const ROOMS: Record<string, Room> = {
   },
   gateways: {
     imports: ['authority', 'policy', 'ledger', 'sandbox', 'redact'],
-    doors: ['llm/index.ts', 'mcp/index.ts'],
+    doors: ['llm/index.ts', 'mcp/index.ts', 'line-log.ts'],
     io: [...FILES, 'node:http', 'node:https', 'node:net', 'node:tls'],
   },
   cloud: { imports: ['shell', 'ledger', 'redact'], io: FILES },

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { Evaluator } from '../authority/index.ts';
-import { type Action, type Digest, isJsonObject } from '../core/index.ts';
+import { type Action, type Digest, isJsonObject, type Json } from '../core/index.ts';
 import { type DocumentJudge, evaluationOf, onnxModel, opaServer, opaWasmPolicy } from '../policy/index.ts';
 import { anyMatches } from './names.ts';
 
@@ -24,12 +24,15 @@ export interface LoadedPolicies {
 
 /** They see `{action: {kind, subject, detail}}`; what goes wrong in one of them is its denial. */
 export function loadPolicies(entries: readonly PolicyEntry[], baseDir: string): LoadedPolicies {
-  const asked = entries.map((entry) => ({ judge: judgeOf(entry, baseDir), kinds: entry.kinds }));
+  const asked = entries.map((entry) => ({
+    judge: judgeOf(entry, baseDir),
+    kinds: entry.kinds,
+    reads: 'onnx' in entry ? written : wholeAction,
+  }));
   return {
-    evaluators: asked.map(({ judge, kinds }) => ({
+    evaluators: asked.map(({ judge, kinds, reads }) => ({
       name: judge.name,
       evaluate: async (action) => {
-        const { kind, subject, detail } = action;
         if (kinds !== undefined && !anyMatches(kinds, kindOf(action)))
           return {
             evaluator: judge.name,
@@ -37,12 +40,25 @@ export function loadPolicies(entries: readonly PolicyEntry[], baseDir: string): 
             rule: 'kinds',
             reason: 'not asked about this kind',
           };
-        return evaluationOf(judge, await judge.evaluate({ action: { kind, subject, detail } }));
+        return evaluationOf(judge, await judge.evaluate(reads(action)));
       },
     })),
     digests: asked.map(({ judge }) => judge.digest),
   };
 }
+
+function wholeAction({ kind, subject, detail }: Action): Json {
+  return { action: { kind, subject, detail } };
+}
+
+/** For a classifier of text: what somebody wrote, without our own words and digests around it. */
+function written({ detail }: Action): Json {
+  return isJsonObject(detail)
+    ? Object.fromEntries(Object.entries(detail).filter(([name]) => !OURS.test(name)))
+    : detail;
+}
+
+const OURS = /^(caller|server|method|operation|name)$|_(digest|sha256)$/;
 
 function judgeOf(entry: PolicyEntry, baseDir: string): DocumentJudge {
   if ('opa_url' in entry) return opaServer(entry.opa_url);

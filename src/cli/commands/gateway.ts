@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { createAuthority } from '../../authority/index.ts';
-import { CODES, type JsonObject, messageOf, systemClock, systemIds, WritError } from '../../core/index.ts';
+import { CODES, messageOf, systemClock, systemIds, WritError } from '../../core/index.ts';
 import { openLedger, statePaths } from '../../ledger/index.ts';
 import { openApprovalQueueOf } from '../approval-queue.ts';
 import type { Cli, DefineCommand } from '../cli.ts';
@@ -113,16 +113,18 @@ async function openState(cli: Cli, flags: FolderFlags, name: string) {
   const file = `gateway_${name}_${clock.now().toISOString().slice(0, 19).replace(/[-:]/g, '')}_${process.pid}.jsonl`;
   const journal = await ledger.openJournal({ path: join(paths.ledger, file), checkpointEvery: 1000 });
   const queue = await openApprovalQueueOf(place, clock);
-  const log = (line: JsonObject) => cli.note(JSON.stringify({ time: clock.now().toISOString(), ...line }));
+  const { openLineLog } = await import('../../gateways/line-log.ts');
+  const log = openLineLog(clock, cli.note);
   const authority = createAuthority({ clock, ids, queue });
   return {
-    deps: { clock, ids, authority, journal, queue, log },
+    deps: { clock, ids, authority, journal, queue, log: log.write },
     ledger,
     database: paths.database,
     stateDir: paths.stateDir,
     close: async () => {
       await queue.close();
       await journal.close();
+      log.close();
     },
   };
 }

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { listenMistake, listenSchema } from '../http-server.ts';
 import { policySchema } from '../policies.ts';
+import { telemetrySchema } from '../telemetry.ts';
 
 /** What `writ gateway mcp --config` reads. Unknown keys are refused by the reader. */
 const name = z
@@ -93,14 +95,7 @@ const workspace = z.strictObject({
 });
 
 export const mcpConfigSchema = z.strictObject({
-  listen: z
-    .strictObject({
-      host: z.enum(['127.0.0.1', '::1', 'localhost']).default('127.0.0.1'),
-      port: z.number().int().min(0).max(65535).default(0),
-      allowed_hosts: z.array(z.string().toLowerCase()).default([]),
-      allowed_origins: z.array(z.string()).default([]),
-    })
-    .prefault({}),
+  listen: listenSchema.prefault({}),
   callers: z.array(caller).default([]),
   /** Name given to callers without a token: on stdio always, on HTTP only when this is set. */
   anonymous: name.optional(),
@@ -135,6 +130,9 @@ export const mcpConfigSchema = z.strictObject({
       session_idle_seconds: seconds.default(3600),
     })
     .prefault({}),
+  /** Which requests leave a line in the log. */
+  log: z.enum(['requests', 'failures', 'none']).default('requests'),
+  telemetry: telemetrySchema.optional(),
 });
 
 export type McpConfig = z.output<typeof mcpConfigSchema>;
@@ -155,5 +153,5 @@ export function mcpConfigMistake(config: McpConfig): string | undefined {
   const misplaced = config.rules.find((r) => r.on === 'request' && r.contains !== undefined);
   if (misplaced !== undefined)
     return `the rule ${misplaced.name}: "contains" is for rules with on: response; requests have "arguments"`;
-  return undefined;
+  return listenMistake(config.listen);
 }

@@ -3,6 +3,7 @@ import type { Clock, Digest, Ids, JsonObject } from '../../core/index.ts';
 import type { Journal } from '../../ledger/index.ts';
 import type { Gate } from '../gate.ts';
 import type { Metrics } from '../metrics.ts';
+import type { Telemetry } from '../telemetry.ts';
 import type { McpConfig, McpRule } from './config.ts';
 import type { Held } from './held.ts';
 import type { Outcomes } from './outcomes.ts';
@@ -31,6 +32,7 @@ export interface McpContext {
   readonly held: Held;
   readonly outcomes: Outcomes;
   readonly metrics: Metrics;
+  readonly telemetry: Telemetry;
   readonly policyDigest: Digest;
   readonly rules: readonly McpRule[];
   readonly policies: readonly Evaluator[];

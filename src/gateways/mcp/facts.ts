@@ -30,6 +30,7 @@ export function factsOf(
   };
 }
 
+/** The `_meta` of parameters or of a result. */
 export function metaOf(params: Params): JsonObject {
   return isJsonObject(params?._meta) ? params._meta : {};
 }

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import {
   CODES,
@@ -14,9 +13,12 @@ import {
 import { callerOf } from '../callers.ts';
 import { createGate } from '../gate.ts';
 import { guardMistake, readBody, tokenOf } from '../http-guard.ts';
+import { type HttpServer, openHttpServer } from '../http-server.ts';
 import { createMetrics } from '../metrics.ts';
 import { loadPolicies } from '../policies.ts';
 import { rateLimiter } from '../rate-limit.ts';
+import { shown } from '../shown.ts';
+import { openTelemetry } from '../telemetry.ts';
 import { type McpConfigInput, mcpConfigMistake, mcpConfigSchema } from './config.ts';
 import type { McpCaller, McpContext, McpGatewayDeps } from './context.ts';
 import { type HttpTransport, httpUpstream, refuse as reply } from './http-upstream.ts';
@@ -65,6 +67,7 @@ export function createMcpGateway(input: McpConfigInput, deps: McpGatewayDeps): M
       deps.log?.({ event: 'mcp.record_failed', reason: reason.slice(0, 300) });
     }),
     metrics: createMetrics('writ_mcp'),
+    telemetry: openTelemetry(config.telemetry, deps.log),
     policyDigest: digestOf({
       rules,
       default: otherwise,
@@ -155,14 +158,15 @@ export function createMcpGateway(input: McpConfigInput, deps: McpGatewayDeps): M
     return true;
   };
 
-  const server = createServer((req, res) => {
+  const listener = (req: IncomingMessage, res: ServerResponse) => {
     res.on('error', () => undefined);
     serve(req, res).catch((error) => {
-      deps.log?.({ event: 'mcp.http_error', reason: messageOf(error).slice(0, 300) });
+      deps.log?.({ event: 'mcp.http_error', reason: shown(messageOf(error), 300) });
       reply(res, 500, 'the gateway failed');
     });
-  });
-  server.headersTimeout = 20_000;
+  };
+  let server: HttpServer | undefined;
+  ctx.metrics.gauge('sessions', () => sessions.size + attached.size);
   const sweep = setInterval(() => {
     const oldest = deps.clock.monotonic() - config.limits.session_idle_seconds * 1000;
     // A client that listens, or waits for an answer, is there.
@@ -177,32 +181,20 @@ export function createMcpGateway(input: McpConfigInput, deps: McpGatewayDeps): M
       return session;
     },
     listen: async () => {
-      const { host, port } = config.listen;
       if (callers.length === 0 && config.anonymous === undefined)
         throw new WritError(CODES.invalid_config, 'nobody could call: there are no callers', {
           suggestion:
             'add callers with token_sha256, or set anonymous: name to let everyone on this machine in',
         });
-      await new Promise<void>((resolve, reject) => {
-        server.once('error', (error) =>
-          reject(
-            new WritError(CODES.invalid_config, `cannot listen on ${host}:${port}: ${messageOf(error)}`),
-          ),
-        );
-        server.listen(port, host, resolve);
-      });
-      const shownHost = host.includes(':') ? `[${host}]` : host;
-      return `http://${shownHost}:${(server.address() as AddressInfo).port}/mcp`;
+      server = await openHttpServer(config.listen, deps.baseDir, listener);
+      return `${server.url}/mcp`;
     },
     close: async () => {
       clearInterval(sweep);
       await Promise.all([...[...sessions.keys()].map(end), ...[...attached].map((s) => s.close())]);
-      if (server.listening) {
-        const done = new Promise<void>((resolve) => server.close(() => resolve()));
-        server.closeAllConnections();
-        await done;
-      }
+      await server?.close();
       await ctx.outcomes.settled();
+      await ctx.telemetry.close();
       store.close();
     },
   };

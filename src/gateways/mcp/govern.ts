@@ -13,11 +13,12 @@ import type { Passed } from '../gate.ts';
 import { anyMatches } from '../names.ts';
 import type { McpCaller, McpContext } from './context.ts';
 import { type McpFacts, metaOf } from './facts.ts';
+import type { HeldAnswer } from './held.ts';
 import { failure, type Id, type Params, type Reply, RPC } from './message.ts';
 import type { Peer } from './peer.ts';
 import type { SeenTool } from './pins.ts';
 import { refusal } from './refusal.ts';
-import { governAnswer, judgesAnswers, passAnswer } from './responses.ts';
+import { type GovernedReply, governAnswer, judgesAnswers, passAnswer } from './responses.ts';
 import { type History, judgeByRules } from './rules.ts';
 import { judgePaths } from './workspace.ts';
 
@@ -46,7 +47,7 @@ const MAX_RECORDED = 64 * 1024;
  *
  * V1 The intent is durable before the server hears anything; the outcome follows with the next flush, and if
  *    that ever fails nothing more is forwarded.
- * V2 The action holds the parameters as they are sent (without the progress token, which is the wire's).
+ * V2 The action holds the parameters as they are sent, without what is the wire's: progress token and trace.
  * V3 A call whose answer waits for a person is not made again: the answer that is kept is judged instead.
  */
 export async function govern(
@@ -108,30 +109,50 @@ export async function govern(
   return answer.reply;
 }
 
-interface KeptAnswer {
+interface KeptAnswer extends HeldAnswer {
   readonly digest: Digest;
-  readonly result: JsonObject;
 }
 
 function keptAnswer(ctx: McpContext, caller: string, action: Action): KeptAnswer | undefined {
   const digest = safeDigest(action);
-  const result = digest === null ? undefined : ctx.held.find(caller, digest);
-  return digest === null || result === undefined ? undefined : { digest, result };
+  const held = digest === null ? undefined : ctx.held.find(caller, digest);
+  return digest === null || held === undefined ? undefined : { digest, ...held };
 }
 
-async function release(ctx: McpContext, call: GovernedCall, { digest, result }: KeptAnswer): Promise<Reply> {
+async function release(ctx: McpContext, call: GovernedCall, kept: KeptAnswer): Promise<Reply> {
+  const { digest, result, approvalId } = kept;
   const { caller, server, method, name } = call.facts;
   const record = { type: 'mcp.answer', caller, server, method, name: cut(name), action_digest: digest };
-  const answer = await passAnswer(ctx, call, digest, result, record);
+  const asked = ctx.deps.queue?.get(approvalId);
+  const answer =
+    asked?.status === 'rejected'
+      ? rejected(ctx, kept, caller, asked.response_reason, record)
+      : await passAnswer(ctx, call, digest, result, record);
   ctx.outcomes.release();
   await ctx.deps.journal.append(answer.record);
   ctx.metrics.count('answers_total', { server, outcome: answer.reply.ok ? 'done' : 'denied' });
   return answer.reply;
 }
 
+/** A no is final for this answer; the call may be made anew. */
+function rejected(
+  ctx: McpContext,
+  { digest, approvalId }: KeptAnswer,
+  caller: string,
+  why: string | null,
+  record: JsonObject,
+): GovernedReply {
+  ctx.held.take(caller, digest);
+  const reason = cut(why ?? 'a person said no to this answer');
+  return {
+    reply: failure(RPC.denied, `denied: ${reason}`, { by: 'person', approval_id: approvalId }),
+    record: { ...record, verdict: 'deny', reason },
+  };
+}
+
 function actionOf({ facts, params, tool, pinned }: GovernedCall): Action {
   const { _meta: __, ...rest } = params ?? {};
-  const { progressToken: _, ...meta } = metaOf(params);
+  const { progressToken: _, traceparent: ___, tracestate: ____, ...meta } = metaOf(params);
   return {
     kind: 'mcp.call',
     subject: `${facts.server} ${facts.method} ${facts.name}`.trim().slice(0, 300),

@@ -1,5 +1,5 @@
-import type { DatabaseSync } from 'node:sqlite';
 import { type Clock, type Digest, isJsonObject, type JsonObject, parseJson } from '../../core/index.ts';
+import type { Database } from './store.ts';
 
 /**
  * Answers that wait for a person. The call was made; it must not be made again to get its answer.
@@ -8,18 +8,26 @@ import { type Clock, type Digest, isJsonObject, type JsonObject, parseJson } fro
  * A2 It belongs to one caller and one call, arguments and all.
  */
 export interface Held {
-  find(caller: string, call: Digest): JsonObject | undefined;
+  find(caller: string, call: Digest): HeldAnswer | undefined;
   /** False when there are too many already. */
-  keep(caller: string, call: Digest, result: JsonObject, forMs: number): boolean;
+  keep(caller: string, call: Digest, answer: HeldAnswer, forMs: number): boolean;
   /** Takes it out; false when somebody else did. */
   take(caller: string, call: Digest): boolean;
 }
 
+export interface HeldAnswer {
+  readonly result: JsonObject;
+  /** The request that a person was asked with. */
+  readonly approvalId: string;
+}
+
 const MAX_HELD = 1000;
 
-export function heldIn(db: DatabaseSync, clock: Clock): Held {
-  const get = db.prepare('SELECT result FROM mcp_held WHERE caller = ? AND call_digest = ? AND until_ms > ?');
-  const put = db.prepare('INSERT OR REPLACE INTO mcp_held VALUES (?, ?, ?, ?)');
+export function heldIn(db: Database, clock: Clock): Held {
+  const get = db.prepare(
+    'SELECT result, approval_id FROM mcp_held WHERE caller = ? AND call_digest = ? AND until_ms > ?',
+  );
+  const put = db.prepare('INSERT OR REPLACE INTO mcp_held VALUES (?, ?, ?, ?, ?)');
   const drop = db.prepare('DELETE FROM mcp_held WHERE caller = ? AND call_digest = ?');
   const expire = db.prepare('DELETE FROM mcp_held WHERE until_ms <= ?');
   const count = db.prepare('SELECT count(*) AS n FROM mcp_held');
@@ -28,12 +36,14 @@ export function heldIn(db: DatabaseSync, clock: Clock): Held {
     find: (caller, call) => {
       const row = get.get(caller, call, now());
       const parsed = row === undefined ? undefined : parseJson(String(row.result));
-      return parsed?.ok && isJsonObject(parsed.value) ? parsed.value : undefined;
+      return row && parsed?.ok && isJsonObject(parsed.value)
+        ? { result: parsed.value, approvalId: String(row.approval_id) }
+        : undefined;
     },
-    keep: (caller, call, result, forMs) => {
+    keep: (caller, call, { result, approvalId }, forMs) => {
       expire.run(now());
       if (Number(count.get()?.n) >= MAX_HELD) return false;
-      put.run(caller, call, JSON.stringify(result), Math.ceil(now() + forMs));
+      put.run(caller, call, JSON.stringify(result), approvalId, Math.ceil(now() + forMs));
       return true;
     },
     take: (caller, call) => Number(drop.run(caller, call).changes) > 0,

@@ -1,6 +1,6 @@
-import type { DatabaseSync } from 'node:sqlite';
 import { type Clock, type Digest, digestOf, isJsonObject } from '../../core/index.ts';
 import { transaction } from '../../ledger/index.ts';
+import type { Database } from './store.ts';
 
 /**
  * What tools said they were when they were first seen.
@@ -31,7 +31,7 @@ export interface SeenTool extends ToolPin {
 /** Changes already told of; a server that changes all the time is not told of for ever. */
 const MAX_TOLD = 10_000;
 
-export function pinsIn(db: DatabaseSync, clock: Clock): Pins {
+export function pinsIn(db: Database, clock: Clock): Pins {
   const put = db.prepare('INSERT OR REPLACE INTO mcp_pins VALUES (?, ?, ?, ?)');
   const get = db.prepare('SELECT digest FROM mcp_pins WHERE server = ? AND tool = ?');
   const first = db.prepare('INSERT OR IGNORE INTO mcp_servers VALUES (?, ?)');

@@ -61,10 +61,9 @@ export async function passAnswer(
   const text = JSON.stringify(result);
   const action = answerAction(facts, callDigest, result, text);
   let kept = true;
-  const keep = () => {
-    kept =
-      ctx.held.find(facts.caller, callDigest) !== undefined ||
-      ctx.held.keep(facts.caller, callDigest, result, forMs);
+  const keep = (approvalId: string) => {
+    const known = ctx.held.find(facts.caller, callDigest)?.approvalId === approvalId;
+    kept = known || ctx.held.keep(facts.caller, callDigest, { result, approvalId }, forMs);
   };
   const passed = await ctx.gate.pass(
     {
@@ -81,7 +80,7 @@ export async function passAnswer(
       forMs: facts.method === 'tools/call' ? approval_wait_seconds * 1000 : 0,
       signal: call.away,
       tick: (approvalId) => {
-        keep();
+        keep(approvalId);
         call.waiting(approvalId);
       },
     },
@@ -103,7 +102,7 @@ export async function passAnswer(
       return { reply: { ok: true, result }, record: { ...record, ...verdict, ...by } };
     }
     case 'waiting': {
-      keep();
+      keep(passed.approvalId);
       if (kept)
         return {
           reply: refusal(passed, facts.method, 'Its answer'),

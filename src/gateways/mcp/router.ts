@@ -197,7 +197,7 @@ export function createRouter(deps: RouterDeps): Router {
 const nobody = failure(RPC.serverGone, 'there is no server this caller may use');
 
 /** Tool, prompt or URI that a request is about; empty when it is about none. */
-function nameOf(method: string, params: JsonObject): string {
+export function nameOf(method: string, params: JsonObject): string {
   const ref = isJsonObject(params.ref) ? params.ref : {};
   const named = method === 'completion/complete' ? (ref.name ?? ref.uri) : (params.name ?? params.uri);
   return typeof named === 'string' ? named : '';

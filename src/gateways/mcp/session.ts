@@ -16,6 +16,7 @@ import {
   readMessage,
   resultOf,
 } from './message.ts';
+import { observed } from './observe.ts';
 import type { Peer } from './peer.ts';
 import { createRouter } from './router.ts';
 import { type History, sessionHistory } from './rules.ts';
@@ -170,7 +171,9 @@ export async function openSession(
     const call = openCall(params);
     inFlight.set(id, call);
     try {
-      const reply = await handle(method, params, id, call).catch((error): Reply => {
+      const reply = await observed(ctx, caller.name, method, params, (sent) =>
+        handle(method, sent, id, call),
+      ).catch((error): Reply => {
         ctx.deps.log?.({ event: 'mcp.internal_error', reason: messageOf(error).slice(0, 300) });
         return failure(RPC.internal, 'the gateway could not judge or record this request');
       });

@@ -10,6 +10,8 @@ export interface Store {
   close(): void;
 }
 
+export type Database = ReturnType<typeof openDatabase>;
+
 const MIGRATIONS: RoomMigrations = {
   room: 'gateways.mcp',
   steps: [
@@ -17,7 +19,7 @@ const MIGRATIONS: RoomMigrations = {
        PRIMARY KEY (server, tool)) STRICT;
      CREATE TABLE mcp_servers (server TEXT PRIMARY KEY, seen_at TEXT NOT NULL) STRICT;`,
     `CREATE TABLE mcp_held (caller TEXT NOT NULL, call_digest TEXT NOT NULL, result TEXT NOT NULL,
-       until_ms INTEGER NOT NULL, PRIMARY KEY (caller, call_digest)) STRICT;`,
+       approval_id TEXT NOT NULL, until_ms INTEGER NOT NULL, PRIMARY KEY (caller, call_digest)) STRICT;`,
   ],
 };
 
