@@ -98,4 +98,9 @@ export const requirements: readonly Requirement[] = [
     'issue: commands',
     'All run commands take --db; audit verify covers every store it knows of.',
   ),
+  met(
+    'RUN-40',
+    'overview Ledger; runner.md Storage',
+    'A store killed at any point of its first run is intact or not established, and the next run goes on with it.',
+  ),
 ];

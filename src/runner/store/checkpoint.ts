@@ -49,6 +49,8 @@ export function readCheckpoint(path: string, keys: PublicKeys): ReadCheckpoint {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { kind: 'missing' };
     return { kind: 'bad', what: 'the checkpoint cannot be read' };
   }
+  // Made before the first statement is written into it.
+  if (page.length === 0) return { kind: 'missing' };
   const found = /^(\{[^\n]*),"sig":"([0-9a-f]{128})"\} *\n$/.exec(page.toString('latin1'));
   if (page.length !== CHECKPOINT_BYTES || !found)
     return { kind: 'bad', what: 'the checkpoint is not in its form' };

@@ -10,10 +10,16 @@ import { ANCHOR_EVENT } from './anchor.ts';
  * ever anchored in its ledger, also one that is gone.
  */
 export function findRunStores(stateDir: string): readonly string[] {
-  const paths = statePaths(stateDir);
+  const { database } = statePaths(stateDir);
+  const found = new Set(anchoredStores(stateDir));
+  if (existsSync(database) && holdsRuns(database)) found.add(database);
+  return [...found];
+}
+
+/** Databases the ledger of a state folder vouches for. */
+export function anchoredStores(stateDir: string): readonly string[] {
+  const journal = resolve(statePaths(stateDir).ledger, 'runs.jsonl');
   const found = new Set<string>();
-  if (existsSync(paths.database) && holdsRuns(paths.database)) found.add(paths.database);
-  const journal = resolve(paths.ledger, 'runs.jsonl');
   for (const line of existsSync(journal) ? readFileSync(journal, 'utf8').split('\n') : []) {
     const record = parseJson(line);
     if (!record.ok || !isJsonObject(record.value)) continue;
@@ -24,7 +30,8 @@ export function findRunStores(stateDir: string): readonly string[] {
   return [...found];
 }
 
-function holdsRuns(path: string): boolean {
+/** True when a database has the tables of runs, and when it cannot be told. */
+export function holdsRuns(path: string): boolean {
   let db: DatabaseSync | undefined;
   try {
     db = new DatabaseSync(path, { readOnly: true });

@@ -19,6 +19,8 @@ export interface Bad {
 
 export interface Scan {
   records: number;
+  /** Calls and results among them. */
+  steps: number;
   head: string;
   /** Hashes of the links that somebody signed for. */
   readonly hashes: Map<number, string>;
@@ -48,7 +50,7 @@ type Row = Record<string, Cell>;
 /** Walks the chain from its first link, then checks what hangs on it. */
 export function scanStore(db: DatabaseSync, identity: Identity, signed: ReadonlySet<number>): Scan {
   const head = genesis(identity.storeId, identity.createdAt, identity.anchor);
-  const scan: Scan = { records: 0, head, hashes: new Map(), bad: undefined };
+  const scan: Scan = { records: 0, steps: 0, head, hashes: new Map(), bad: undefined };
   const links = new Links();
   for (const link of inOrder(db)) {
     const what = links.check(link, scan.records + 1, scan.head);
@@ -57,37 +59,66 @@ export function scanStore(db: DatabaseSync, identity: Identity, signed: Readonly
       return scan;
     }
     scan.records++;
-    scan.head = String(link.row.row_hash);
+    if (link.table !== 'run_events') scan.steps++;
+    scan.head = String(link.cells.at(-1));
     if (signed.has(scan.records)) scan.hashes.set(scan.records, scan.head);
   }
-  scan.bad = checkHead(db, scan, links) ?? checkRuns(db, scan, links) ?? checkPayloads(db, scan, links);
+  scan.bad =
+    checkHead(db, scan, links) ??
+    checkRuns(db, scan, links) ??
+    checkPayloads(db, scan, links) ??
+    checkFile(db, scan);
   return scan;
 }
 
 interface Link {
   readonly table: ChainedTable;
-  readonly row: Row;
+  /** The chained columns in order, then the place and the hash. */
+  readonly cells: readonly Cell[];
 }
 
 /** The rows of the three tables in the order of the chain, one at a time. */
 function* inOrder(db: DatabaseSync): Iterable<Link> {
+  const fetch = (table: ChainedTable, key: string) => {
+    const columns = [...CHAINED[table], 'chain_seq', 'row_hash'].join(', ');
+    const statement = db.prepare(`SELECT ${columns} FROM ${table} WHERE ${key} = ?`);
+    statement.setReturnArrays(true);
+    return (id: Cell) => statement.get(id) as unknown as readonly Cell[];
+  };
   const row = {
-    run_events: db.prepare('SELECT * FROM run_events WHERE chain_seq = ?'),
-    tool_calls: db.prepare('SELECT * FROM tool_calls WHERE call_id = ?'),
-    tool_results: db.prepare('SELECT * FROM tool_results WHERE call_id = ?'),
+    run_events: fetch('run_events', 'chain_seq'),
+    tool_calls: fetch('tool_calls', 'call_id'),
+    tool_results: fetch('tool_results', 'call_id'),
   };
   // Only places and keys are sorted; a row is fetched when its turn comes.
   const order = db.prepare(
-    `SELECT chain_seq, 'run_events' AS source, chain_seq AS id FROM run_events
+    `SELECT chain_seq, 'run_events', chain_seq FROM run_events
      UNION ALL SELECT chain_seq, 'tool_calls', call_id FROM tool_calls
      UNION ALL SELECT chain_seq, 'tool_results', call_id FROM tool_results
      ORDER BY 1`,
   );
+  order.setReturnArrays(true);
   for (const next of order.iterate() as Iterable<unknown>) {
-    const { source, id } = next as { source: ChainedTable; id: Cell };
-    yield { table: source, row: row[source].get(id) as unknown as Row };
+    const [, table, id] = next as [number, ChainedTable, Cell];
+    yield { table, cells: row[table](id) };
   }
 }
+
+/** Where a column stands among the cells of its table. */
+const AT = {
+  run_json: CHAINED.run_events.indexOf('run_json'),
+  args_json: CHAINED.tool_calls.indexOf('args_json'),
+  output_json: CHAINED.tool_results.indexOf('output_json'),
+  input_hash: CHAINED.tool_results.indexOf('input_hash'),
+  output_hash: CHAINED.tool_results.indexOf('output_hash'),
+} as const;
+const payloadCells = (table: ChainedTable) =>
+  PAYLOAD_COLUMNS[table].map((column) => (CHAINED[table] as readonly string[]).indexOf(column));
+const PAYLOAD_CELLS: Record<ChainedTable, readonly number[]> = {
+  run_events: payloadCells('run_events'),
+  tool_calls: payloadCells('tool_calls'),
+  tool_results: payloadCells('tool_results'),
+};
 
 class Links {
   readonly counts = { run_events: 0, tool_calls: 0, tool_results: 0 };
@@ -97,32 +128,35 @@ class Links {
   /** Hash of the arguments of calls that have no result yet. */
   readonly #inputs = new Map<string, string>();
 
-  check({ table, row }: Link, seq: number, prev: string): string | undefined {
-    if (row.chain_seq !== seq) return `link ${seq} is missing (the next one is ${row.chain_seq} in ${table})`;
-    const cells = CHAINED[table].map((column) => row[column] as Cell);
-    if (rowHash(table, seq, prev, cells) !== row.row_hash)
+  check({ table, cells: row }: Link, seq: number, prev: string): string | undefined {
+    const cells = row.slice(0, -2);
+    const [place, hash] = row.slice(-2);
+    if (place !== seq) return `link ${seq} is missing (the next one is ${place} in ${table})`;
+    if (rowHash(table, seq, prev, cells) !== hash)
       return `a row of ${table} was changed, or the row before it was`;
     this.counts[table]++;
-    for (const column of PAYLOAD_COLUMNS[table]) this.#refer(row[column] as string | null);
-    return this.#meaning(table, row);
+    for (const at of PAYLOAD_CELLS[table]) this.#refer(cells[at] as string | null);
+    return this.#meaning(table, cells);
   }
 
-  #meaning(table: ChainedTable, row: Row): string | undefined {
-    const call = String(row.call_id);
+  #meaning(table: ChainedTable, cells: readonly Cell[]): string | undefined {
     switch (table) {
       case 'run_events':
-        this.runs.set(String(row.run_id), String(row.run_json));
+        this.runs.set(String(cells[0]), String(cells[AT.run_json]));
         return undefined;
       case 'tool_calls':
-        this.#inputs.set(call, hashOf(row.args_json as string));
+        this.#inputs.set(String(cells[0]), hashOf(cells[AT.args_json] as string));
         return undefined;
       case 'tool_results': {
+        const call = String(cells[0]);
         const input = this.#inputs.get(call);
         this.#inputs.delete(call);
         if (input === undefined) return `the result of ${call} has no call`;
-        if (input !== row.input_hash) return `the input hash of ${call} is wrong`;
-        const output = row.output_json === null ? null : hashOf(row.output_json as string);
-        return output === row.output_hash ? undefined : `the output hash of ${call} is wrong`;
+        if (input !== cells[AT.input_hash]) return `the input hash of ${call} is wrong`;
+        const output = cells[AT.output_json] as string | null;
+        return (output === null ? null : hashOf(output)) === cells[AT.output_hash]
+          ? undefined
+          : `the output hash of ${call} is wrong`;
       }
     }
   }
@@ -190,4 +224,10 @@ function checkPayloads(db: DatabaseSync, scan: Scan, links: Links): Bad | undefi
   return missing === undefined
     ? undefined
     : { seq: scan.records, what: `the text ${missing.slice(0, 12)}… is missing` };
+}
+
+/** What the rows do not show: indexes and pages that lead a reader elsewhere than they led us. */
+function checkFile(db: DatabaseSync, scan: Scan): Bad | undefined {
+  const found = String(Object.values(db.prepare('PRAGMA integrity_check(1)').get() ?? {})[0]);
+  return found === 'ok' ? undefined : { seq: scan.records, what: `the database file is damaged: ${found}` };
 }

@@ -144,7 +144,8 @@ class SqliteRunStore implements RunStore {
       });
     if (read.kind === 'bad') throw fail(read.what);
     if (read.kind === 'missing') {
-      if (head.seq > 0) throw fail('the checkpoint beside the database is missing');
+      // No step is ever recorded before the first signature: without one, a run was cut off as it began.
+      if (head.calls + head.results > 0) throw fail('the checkpoint beside the database is missing');
       return;
     }
     const { seq, head: hash, store } = read.checkpoint;

@@ -12,6 +12,7 @@ import {
 } from '../../ledger/index.ts';
 import { type Anchors, readAnchors } from './anchor.ts';
 import { checkpointPath, type ReadCheckpoint, readCheckpoint } from './checkpoint.ts';
+import { anchoredStores, holdsRuns } from './locate.ts';
 import { type Bad, readIdentity, type Scan, scanStore } from './scan.ts';
 import { RUN_STORE } from './schema.ts';
 
@@ -29,10 +30,11 @@ export async function verifyRunStore(dbPath: string, options: VerifyOptions = {}
   if (!existsSync(path)) return fault(path, 'incomplete', 0, { seq: 0, what: 'the database is missing' });
   let db: DatabaseSync | undefined;
   try {
+    if (!holdsRuns(path)) return unborn(path);
     db = openDatabase(path, RUN_STORE, { readonly: true });
     const identity = readIdentity(db);
     if (identity === undefined)
-      return fault(path, 'tampered', 0, { seq: 0, what: 'the store does not say which store it is' });
+      return db.prepare('SELECT 1 FROM run_events').get() === undefined ? unborn(path) : nameless(path);
     const journal = resolve(dirname(path), identity.anchor);
     const keys = options.publicKeys ?? loadPublicKeys(statePaths(resolve(dirname(journal), '..')).keys);
     const told = await readAnchors(journal, identity.storeId);
@@ -49,6 +51,16 @@ export async function verifyRunStore(dbPath: string, options: VerifyOptions = {}
   }
 }
 
+/** Nothing was recorded yet: a first run was cut off while the store was being made. */
+function unborn(path: string): FileVerdict {
+  if (anchoredStores(dirname(path)).includes(path)) return nameless(path);
+  return fault(path, 'not_established', 0, { seq: 0, what: 'no run was ever recorded here' });
+}
+
+function nameless(path: string): FileVerdict {
+  return fault(path, 'tampered', 0, { seq: 0, what: 'the store does not say which store it is' });
+}
+
 /** The chain against those who vouch for it: the ledger, then the signed checkpoint. */
 function judge(
   path: string,
@@ -58,7 +70,9 @@ function judge(
   first: ReadCheckpoint,
   again: () => ReadCheckpoint,
 ): FileVerdict {
-  const { records } = scan;
+  const { records, steps } = scan;
+  // Signed for and anchored before its first step: with no step on record, it was cut off before that.
+  const begun = records > 0 && steps === 0 && told.anchors.length === 0;
   const tampered = (what: string, seq = records) => fault(path, 'tampered', records, { seq, what });
   if (scan.bad) return fault(path, 'tampered', records, scan.bad);
   if (told.problem !== undefined)
@@ -71,6 +85,7 @@ function judge(
       );
   if (first.kind === 'bad') return tampered(first.what);
   if (first.kind === 'missing') {
+    if (begun) return cutOff(path, records);
     const what = 'the checkpoint beside the database is missing';
     return records === 0 ? intact(path, 0) : fault(path, 'incomplete', records, { seq: records, what });
   }
@@ -85,12 +100,18 @@ function judge(
     const what = `no signature covers the last ${records - seq} rows: a run was cut off`;
     return fault(path, 'not_established', records, { seq: seq + 1, what });
   }
+  if (begun) return cutOff(path, records);
   if (told.anchors.length === 0 && records > 0)
     return fault(path, 'incomplete', records, {
       seq: records,
       what: 'the ledger has no word about this store',
     });
   return intact(path, records);
+}
+
+function cutOff(path: string, records: number): FileVerdict {
+  const what = 'the first run was cut off before the ledger vouched for the store';
+  return fault(path, 'not_established', records, { seq: records, what });
 }
 
 function intact(path: string, records: number, notes: readonly string[] = []): FileVerdict {
