@@ -37,6 +37,7 @@ export async function handleCall(ctx: Context, asked: Asked, res: ServerResponse
       requester: asked.caller.name,
       policyDigest: ctx.policyDigest,
       subject: { kind: 'llm' },
+      expiresInMs: ctx.config.limits.approval_life_seconds * 1000,
       signal: asked.signal,
     },
     { forMs: ctx.config.limits.approval_wait_seconds * 1000, signal: asked.signal },

@@ -93,7 +93,12 @@ export const llmConfigSchema = z.strictObject({
       upstream_timeout_seconds: z.number().positive().default(300),
       /** From the first byte of the request to the last of the answer. */
       call_timeout_seconds: z.number().positive().max(86_400).default(1800),
+      /** How long this very call waits for a person, and how long a person may take in all. */
       approval_wait_seconds: z.number().min(0).default(60),
+      approval_life_seconds: z
+        .number()
+        .positive()
+        .default(4 * 60 * 60),
       default_output_tokens: count.default(4096),
     })
     .prefault({}),

@@ -128,6 +128,7 @@ function putToPerson(
       requester: call.caller.name,
       policyDigest: ctx.policyDigest,
       subject: { kind: 'llm' },
+      expiresInMs: ctx.config.limits.approval_life_seconds * 1000,
       signal: call.signal,
     },
     {
