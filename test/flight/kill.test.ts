@@ -10,7 +10,7 @@ import { folder, inProcess, NOTE_ENGINE, workflow } from './kit.ts';
  * kill -9 at random moments of five-step flights, one of whose steps waits for a person. Each flight is killed
  * several times over, answered, settled where nobody can know, and then left alone to end.
  */
-const KILLS = Number(process.env.WRIT_KILLS ?? (process.env.WRIT_LONG === '1' ? 1000 : 10));
+const KILLS = Number(process.env.WRIT_KILLS ?? (process.env.WRIT_LONG === '1' ? 1000 : 4));
 const TURNS_WITH_KILLS = 12;
 const STEPS = ['s1', 's2', 's3', 's4', 's5'];
 const DRIVER = fileURLToPath(new URL('./driver.ts', import.meta.url));
