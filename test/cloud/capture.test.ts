@@ -106,6 +106,14 @@ describe('one capture, start to end', () => {
     expect(await s.check(task_id!)).toMatchObject({ status: 'task_completed', poll_count: 3 });
   });
 
+  it('[CLOUD-07] a status nobody knows is still waiting, and so is none at all', async () => {
+    for (const finalStatus of ['Creating', 'NotStarted', 'Unknown', '']) {
+      const s = await setUp({ runningPolls: 0, finalStatus });
+      const { task_id } = await s.capture();
+      expect(await s.check(task_id!)).toMatchObject({ status: 'task_pending', state: 'WAITING' });
+    }
+  });
+
   it('[CLOUD-08] every command carries reasoning, and create the context verbatim', async () => {
     const s = await setUp();
     const { task_id } = await s.capture();

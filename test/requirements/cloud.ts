@@ -49,7 +49,11 @@ export const requirements: readonly Requirement[] = [
     'cloud seed: error table',
     'A denied deletion leaves partial with a warning naming the resource, visible until it is gone.',
   ),
-  must('14', 'cloud.md Behaviour', 'Azure saying not found on deletion counts as deleted.'),
+  must(
+    '14',
+    'cloud.md Behaviour',
+    'Azure saying that the very thing is not found counts as deleted; any other "not found" does not.',
+  ),
   must(
     '15',
     'cloud seed: error table',
@@ -107,6 +111,11 @@ export const requirements: readonly Requirement[] = [
   ),
   must('37', 'cloud.md', 'Hostile output of az is never turned into a command.'),
   must(
+    '38',
+    'cloud seed: dual-end capture',
+    'The two ends may be in different resource groups and subscriptions, as group/name or by resource id.',
+  ),
+  must(
     '40',
     'cloud seed: error table',
     'Tasks of dead sessions that never ended are found and can be cleaned.',
@@ -121,12 +130,86 @@ export const requirements: readonly Requirement[] = [
   must('44', 'cloud checklist G', 'A scan that could not be made is reported.'),
   must('45', 'cloud.md Orphans', 'Local files of ours older than seven days are stale.'),
   must('46', 'cloud.md', 'Corrupt lines and records of another version are reported and left alone.'),
+  must(
+    '47',
+    'cloud.md',
+    'A task is in the hands of one living session; ids are unique over sessions; the newest record wins.',
+  ),
+  must(
+    '48',
+    'cloud.md Orphans',
+    'A capture whose task no longer counts it is an orphan; how a task ended stays its status.',
+  ),
+  must('49', 'cloud.md', 'A record with a command that is not its task’s own is reported, never run.'),
   must('50', 'cloud.md States', 'The state machine is data, and every illegal transition is refused.'),
   must('51', 'cloud.md', 'A restart at any point resumes: what was created is known with its undo.'),
+  must(
+    '52',
+    'cloud.md',
+    'kill -9 before any record, again and again: what exists is always in the plan of a task that is known.',
+  ),
   must(
     '60',
     'cloud.md Dual-end',
     'On the lab, both ends are captured, compared and cleaned up with ten approvals in all.',
   ),
   must('61', 'cloud seed: error table', 'On the lab, a denied create leaves nothing in the cloud.'),
+  must(
+    '62',
+    'cloud seed: error table',
+    'On the lab, provisioning and capture failures of every kind end FAILED with what Azure said, cleaned.',
+  ),
+  must(
+    '63',
+    'cloud seed: error table',
+    'On the lab, a download is tried once more; twice failed or its blob gone, the cloud is cleaned.',
+  ),
+  must(
+    '64',
+    'cloud seed: error table',
+    'On the lab, an engine that fails leaves neither cloud resources nor partial local files.',
+  ),
+  must('65', 'cloud seed: error table', 'On the lab, a denied download cancels and cleans the capture.'),
+  must(
+    '66',
+    'cloud seed: error table',
+    'On the lab, each denied deletion is partial, warned of, found by the next session and cleaned there.',
+  ),
+  must(
+    '67',
+    'cloud seed: error table',
+    'On the lab, polling times out, survives throttling and an expired login, and cleans up truthfully.',
+  ),
+  must(
+    '68',
+    'cloud seed: error table',
+    'On the lab, storage that cannot be used fails the task before a person is asked for anything.',
+  ),
+  must(
+    '69',
+    'cloud seed: error table',
+    'On the lab, undetectable targets leave no task; pending tasks of dead sessions are found.',
+  ),
+  must(
+    '70',
+    'cloud seed: classification table',
+    'Every command is one program; reading is SAFE, creating, downloading and deleting RISKY.',
+  ),
+  must('71', 'cloud.md Commands', 'The real Azure CLI’s argument parser accepts every command we can send.'),
+  must('80', 'cloud.md Commands', 'Hostile requests are refused or quoted, never executed, never thrown at.'),
+  must(
+    '81',
+    'cloud.md',
+    'Whatever az answers, however much, the task says how it stands; memory and time stay bounded.',
+  ),
+  must(
+    '90',
+    'overview.md Command line',
+    'Every writ tasks command has help with an example, exit codes, JSON, and says what was not scanned.',
+  ),
+  must(
+    '91',
+    'cloud.md',
+    'writ tasks shows progress while polling and cleans up in bulk, each deletion approved by a person.',
+  ),
 ];
