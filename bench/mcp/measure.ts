@@ -57,7 +57,7 @@ async function writHttp(place: Place, downstream: object): Promise<string> {
 }
 
 function firstLine(place: Place, args: readonly string[]): Promise<string> {
-  const child = spawn(NODE, args, { cwd: place.dir, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(NODE, args, { cwd: place.dir, stdio: ['ignore', 'pipe', 'ignore'] });
   place.started.push(child);
   return new Promise((resolve, reject) => {
     child.stdout.once('data', (said) => resolve(String(said)));

@@ -19,6 +19,9 @@ export interface JournalInternals {
   readonly lockWaitMs?: number;
 }
 
+const INLINE_LINES = 8;
+const SLOW_MS = 2;
+const SLOW_FOR_MS = 1000;
 const DEFAULT_ROTATE_BYTES = 256 * 1024 * 1024;
 
 export async function openJournal(
@@ -72,6 +75,8 @@ class FileJournal implements Journal {
   #nextSequence: number;
   #lastHash: string;
   #sinceCheckpoint = 0;
+  /** Until then the disk is taken to be slow, and nobody is held up for it. */
+  #slowUntil = 0;
   readonly #openedAt: number;
   #nowMs = Number.NaN;
   #nowText = '';
@@ -199,7 +204,11 @@ class FileJournal implements Journal {
       head: buffer.toString('latin1', used - 67, used - 3),
       bytes,
     });
-    await this.#segment.append(pieces, this.#clock, (bytes) => (due ? after(bytes) : null));
+    const began = this.#clock.monotonic();
+    const inline = this.#options.inlineFlush === true && lines <= INLINE_LINES && began >= this.#slowUntil;
+    await this.#segment.append(pieces, this.#clock, (bytes) => (due ? after(bytes) : null), inline);
+    const ended = this.#clock.monotonic();
+    if (inline && ended - began > SLOW_MS) this.#slowUntil = ended + SLOW_FOR_MS;
     this.#standing = after(this.#segment.bytes);
     this.#sinceCheckpoint = due ? 0 : since;
   }

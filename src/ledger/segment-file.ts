@@ -31,12 +31,14 @@ export class SegmentFile {
 
   /**
    * Adds data and waits until the disk has it. What `sealOf` makes of the new length is signed while the disk
-   * works, and put down as the checkpoint only once the data it vouches for is there.
+   * works, and put down as the checkpoint only once the data it vouches for is there. `inline` flushes on
+   * this thread.
    */
   async append(
     pieces: readonly Uint8Array[],
     clock: Clock,
     sealOf: (bytes: number) => Standing | null,
+    inline = false,
   ): Promise<void> {
     this.#checkUndisturbed();
     for (const piece of pieces) {
@@ -47,7 +49,7 @@ export class SegmentFile {
         this.#bytes += n;
       }
     }
-    const flushed = this.#file.datasync();
+    const flushed = inline ? this.#file.datasyncNow() : this.#file.datasync();
     let checkpoint: Buffer | null = null;
     try {
       const standing = this.#signer && sealOf(this.#bytes);

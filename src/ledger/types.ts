@@ -27,6 +27,11 @@ export interface OpenJournalOptions {
   readonly signer?: Signer;
   /** `group`: appends that meet share one flush. `each`: every record has a flush of its own. Default `group`. */
   readonly flush?: 'group' | 'each';
+  /**
+   * Few records are flushed on the calling thread as long as the disk is quick: sooner durable than another
+   * thread could be told, for a pause of well under a millisecond. Default false.
+   */
+  readonly inlineFlush?: boolean;
   /** Sign a checkpoint once this many records came since the last. Default 1: with every flush, before it is acknowledged. */
   readonly checkpointEvery?: number;
   /** Start a new segment once the current one holds this many bytes. Default 256 MiB. */

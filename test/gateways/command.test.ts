@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readDocument } from '../../src/core/document.ts';
 import { sha256 } from '../../src/core/index.ts';
 import { llmConfigSchema } from '../../src/gateways/llm/index.ts';
-import { mcpConfigSchema } from '../../src/gateways/mcp/index.ts';
+import { mcpConfigMistake, mcpConfigSchema } from '../../src/gateways/mcp/index.ts';
 import { loopback } from './state.ts';
 
 const run = promisify(execFile);
@@ -154,8 +154,16 @@ describe('writ gateway', () => {
     expect(readDocument(read('llm.yaml'), llmConfigSchema, { file: 'llm.yaml' }).value.routes).toHaveLength(
       2,
     );
-    expect(readDocument(read('mcp.yaml'), mcpConfigSchema, { file: 'mcp.yaml' }).value.servers).toHaveLength(
-      1,
-    );
+    for (const file of ['mcp.yaml', 'mcp-http.yaml']) {
+      const { value } = readDocument(read(file), mcpConfigSchema, { file });
+      expect(mcpConfigMistake(value)).toBeUndefined();
+    }
+    const page = readFileSync(join(root, 'docs/mcp-hosts.md'), 'utf8');
+    const blocks = [...page.matchAll(/```(yaml|json)\n(.*?)```/gs)];
+    const [servers, callers] = blocks.filter(([, kind]) => kind === 'yaml').map(([, , text]) => text!);
+    const config = `${servers}${callers}`;
+    expect(readDocument(config, mcpConfigSchema, { file: 'mcp-hosts.md' }).value.servers).toHaveLength(2);
+    for (const [, kind, text] of blocks) if (kind === 'json') expect(text).toContain('"--stdio"');
+    for (const [, kind, text] of blocks) if (kind === 'json') JSON.parse(text!);
   });
 });

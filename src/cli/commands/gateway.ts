@@ -111,7 +111,11 @@ async function openState(cli: Cli, flags: FolderFlags, name: string) {
   const paths = statePaths(place.state);
   // One writer a journal: each gateway process has its own.
   const file = `gateway_${name}_${clock.now().toISOString().slice(0, 19).replace(/[-:]/g, '')}_${process.pid}.jsonl`;
-  const journal = await ledger.openJournal({ path: join(paths.ledger, file), checkpointEvery: 1000 });
+  const journal = await ledger.openJournal({
+    path: join(paths.ledger, file),
+    checkpointEvery: 1000,
+    inlineFlush: name === 'mcp',
+  });
   const queue = await openApprovalQueueOf(place, clock);
   const { openLineLog } = await import('../../gateways/line-log.ts');
   const log = openLineLog(clock, cli.note);
