@@ -40,6 +40,7 @@ export function analysisOf(path: string, pass: Pass): Analysis {
             incomplete: e.fragments.incomplete,
             sample_frames: e.fragments.sampleFrames,
           },
+    checksums: e.checksums.facts(),
     tcp: e.tcp.summary.facts(t.frames('rst'), t.frames('fin'), t.frames('tcp')),
     dns: e.dns.facts(t.dnsQueries, t.dnsResponses, t.dnsRcodes, t.mdnsMessages),
     tls: e.apps.tls(),

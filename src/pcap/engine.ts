@@ -13,6 +13,7 @@ import { Fragments } from './decode/reassembly.ts';
 import { WlanFragments } from './decode/wlan-fragments.ts';
 import { AppNotes } from './facts/app-notes.ts';
 import { ArpCollector } from './facts/arp-facts.ts';
+import { ChecksumCollector } from './facts/checksum-facts.ts';
 import { DnsCollector } from './facts/dns-facts.ts';
 import { IcmpCollector } from './facts/icmp-facts.ts';
 import { LoopCollector } from './facts/loop-facts.ts';
@@ -44,6 +45,7 @@ export class Engine implements FrameSink, Endpoints {
   readonly dns = new DnsCollector();
   readonly apps = new AppNotes();
   readonly loops = new LoopCollector();
+  readonly checksums = new ChecksumCollector();
   readonly series = new Series();
   readonly notes = counting(64);
   readonly links = new Map<number, number>();

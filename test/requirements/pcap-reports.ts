@@ -25,6 +25,11 @@ export const requirements: readonly Requirement[] = [
   must('04', FINDINGS, 'A reset by a device in between is told from one by the server.'),
   must('05', FINDINGS, 'IPv6 has the same findings as IPv4, with filters of its own.'),
   must(
+    '06',
+    FINDINGS,
+    'Wrong checksums are reported as damage only where they are not left to the network card.',
+  ),
+  must(
     '10',
     OUTPUTS,
     'The Markdown report has `## Executive Summary` near the top, and each finding with frames, check and remedy.',

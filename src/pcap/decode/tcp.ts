@@ -6,6 +6,7 @@ import { MAX_DEPTH } from './ethernet.ts';
 
 /** Enough of the header for ports, numbers, flags and window: with less there is no stream. */
 const ENOUGH = 16;
+const TCP = 6;
 
 export function tcp(e: Engine, b: Uint8Array, o: number, end: number, wire: number): void {
   if (o + 4 > end || ++e.depth > MAX_DEPTH) return;
@@ -28,6 +29,7 @@ export function tcp(e: Engine, b: Uint8Array, o: number, end: number, wire: numb
     e.bits |= HAS.malformed;
     return;
   }
+  if (e.facts && analysed && end === wire) e.checksums.transport(e, b, o, end, TCP, o + 16);
   if ((flags & TCP_FLAG.rst) !== 0) e.bits |= HAS.rst;
   if ((flags & TCP_FLAG.fin) !== 0) e.bits |= HAS.fin;
   if ((flags & TCP_FLAG.syn) !== 0) e.bits |= (flags & TCP_FLAG.ack) !== 0 ? HAS.synack : HAS.syn;

@@ -5,6 +5,8 @@ import { HAS } from './bits.ts';
 import { MAX_DEPTH } from './ethernet.ts';
 import { udpPayload } from './udp-payload.ts';
 
+const UDP = 17;
+
 /** UDP-Lite: the same ports and streams, a checksum coverage where the length would be. */
 export function udpLite(e: Engine, b: Uint8Array, o: number, end: number, wire: number): void {
   if (o + 8 > end || ++e.depth > MAX_DEPTH) return;
@@ -30,6 +32,8 @@ export function udp(e: Engine, b: Uint8Array, o: number, end: number, wire: numb
   }
   e.udp.datagram(e);
   const stop = Math.min(wire, o + length);
+  if (e.facts && e.errorDepth === 0 && !e.fragmented && o + length <= end)
+    e.checksums.transport(e, b, o, o + length, UDP, o + 6);
   // What an error quotes is looked into from four bytes on.
   const least = e.errorDepth > 0 ? 12 : 9;
   if (o + least <= stop && o + least <= end) udpPayload(e, b, o + 8, Math.min(end, stop), stop);

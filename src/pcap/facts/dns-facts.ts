@@ -137,7 +137,8 @@ export class DnsCollector {
     for (const { tag, frame } of this.#waiting?.waiting() ?? []) this.#silent(tag, frame);
     const spread = this.#latency.spread();
     const limit = spread === null ? 0 : spread.median * 2;
-    const slow = this.#slow.bounded().items.filter((item) => item.latency_ms > limit);
+    const slowest = this.#slow.bounded().items;
+    const slow = slowest.filter((item) => item.latency_ms > limit);
     const unanswered = (this.#waiting?.size ?? 0) + (this.#waiting?.dropped ?? 0);
     return {
       queries,
@@ -156,6 +157,7 @@ export class DnsCollector {
       })).filter(({ count }) => count > 0),
       latency: spread,
       slow: { items: slow.slice(0, LIST_BOUND), total: spread === null ? 0 : this.#latency.above(limit) },
+      slowest: slowest.slice(0, LIST_BOUND),
       nxdomain: this.#top(
         (entry) => entry.nxdomain,
         (entry) => entry.nxFrames,

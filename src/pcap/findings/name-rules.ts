@@ -64,7 +64,7 @@ export const NAME_RULES = [
         severity: 'MEDIUM' as const,
         title: `DNS answers take up to ${Math.round(latency.max)} ms`,
         explanation: `One in twenty of ${latency.count} answers took ${Math.round(latency.p95)} ms or more (median ${latency.median.toFixed(1)} ms).`,
-        frames: (dns?.slow.items ?? []).filter((s) => s.latency_ms >= 500).map((s) => s.frame),
+        frames: (dns?.slowest ?? []).filter((s) => s.latency_ms >= 500).map((s) => s.frame),
         predicate: predicate('dns.time >= 0.5', `p95 ${latency.p95.toFixed(1)} ms`),
         remediation: ['Ask a resolver that is nearer, or find out what the slow names have in common.'],
       },

@@ -120,6 +120,26 @@ export const NETWORK_RULES = [
         remediation: ['Look at TCP to the same host before concluding anything.'],
       })),
   ),
+  rule('bad_checksums', ({ checksums }) =>
+    (checksums?.senders.items ?? [])
+      // Where nearly everything is wrong, the capture was taken before the network card did its part.
+      .filter((s) => s.bad >= 2 && s.bad * 2 < s.checked)
+      .slice(0, MOST)
+      .map((s) => ({
+        severity: s.bad * 100 >= s.checked ? ('HIGH' as const) : ('MEDIUM' as const),
+        title: `Packets from ${s.address} arrive damaged`,
+        explanation: `${s.bad} of ${s.checked} checked packets from ${s.address} have a wrong TCP or UDP checksum: bytes changed on the way (a failing card, memory or link, or a device that rewrites packets badly). Receivers drop them, so it looks like loss. Checksums left to the network card are not counted.${checksums?.sampled ? ' One packet in sixteen was checked.' : ''}`,
+        frames: s.sample_frames,
+        predicate: predicate(
+          `${from(s.address)} && (tcp || udp)`,
+          `${s.bad} with a wrong checksum (tshark -o tcp.check_checksum:TRUE -o udp.check_checksum:TRUE)`,
+        ),
+        remediation: [
+          'Capture at the sender too: if the same packets are whole there, the damage is in between.',
+          'Look at the error counters of interfaces and devices on the path; replace what counts up.',
+        ],
+      })),
+  ),
   rule('capture_quality', ({ capture }) => {
     const notes = [
       ...(capture.packets === 0 ? ['the capture holds no packets'] : []),

@@ -41,7 +41,7 @@ const EXPECTED: readonly (readonly [Fault, 'client' | 'server' | 'nva', readonly
   ['reordering', 'server', ['packet_reordering']],
   ['latency', 'client', ['connect_slow']],
   ['narrow', 'client', ['connect_slow']],
-  ['corruption', 'client', ['packet_loss']],
+  ['corruption', 'client', ['bad_checksums', 'packet_loss']],
   ['noName', 'client', ['nxdomain']],
   ['forwarder', 'client', []],
   ['forwarder', 'nva', ['capture_both_sides']],
