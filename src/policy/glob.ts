@@ -13,6 +13,8 @@ import picomatch from 'picomatch';
 
 export interface AllowGlob {
   readonly text: string;
+  /** Everything the pattern can match lies in this folder or is it. */
+  readonly folder: string;
   /** Matches without reaching into hidden names that the pattern does not spell out. */
   matches(path: string): boolean;
   /** Would match if hidden names were allowed. */
@@ -54,7 +56,7 @@ export function compileAllow(pattern: string, base: string): AllowGlob {
   const text = pattern;
   if (glob === '') {
     const exact = (path: string) => path === folder;
-    return { text, matches: exact, matchesHidden: exact };
+    return { text, folder, matches: exact, matchesHidden: exact };
   }
   const front = folder === '/' ? '/' : `${folder}/`;
   const tail = literalTail(glob);
@@ -64,7 +66,7 @@ export function compileAllow(pattern: string, base: string): AllowGlob {
     if (path === folder) return regexp.test('');
     return path.startsWith(front) && path.endsWith(tail) && regexp.test(path.slice(front.length));
   };
-  return { text, matches: test(visible), matchesHidden: test(all) };
+  return { text, folder, matches: test(visible), matchesHidden: test(all) };
 }
 
 export function compileDeny(pattern: string, base: string): DenyGlob {

@@ -1,5 +1,5 @@
 import type { Finding } from './finding.ts';
-import { compileAllow, compileDeny, type DenyGlob, fold } from './glob.ts';
+import { type AllowGlob, compileAllow, compileDeny, type DenyGlob, fold } from './glob.ts';
 
 /** A path as it was asked for, made absolute without looking at the disk, and as the disk resolves it. */
 export interface PathSubject {
@@ -25,14 +25,14 @@ const MAX_NAME = 255;
  * P3 What a path means must not depend on who expands it: NUL, control characters and `~` are refused.
  */
 export function compilePaths(lists: PathLists, base: string): JudgePath {
-  const allow = lists.allow_paths.map((pattern) => compileAllow(pattern, base));
+  const allow = byFolder(lists.allow_paths.map((pattern) => compileAllow(pattern, base)));
   const deny = lists.deny_paths.map((pattern) => compileDeny(pattern, base));
 
   const unlisted = (path: string): Finding | undefined => {
-    for (const glob of allow)
-      if (lists.allow_hidden ? glob.matchesHidden(path) : glob.matches(path)) return undefined;
-    const hidden = !lists.allow_hidden && allow.some((glob) => glob.matchesHidden(path));
-    if (hidden)
+    const listed = within(allow, path);
+    if (listed.some((glob) => (lists.allow_hidden ? glob.matchesHidden(path) : glob.matches(path))))
+      return undefined;
+    if (listed.some((glob) => glob.matchesHidden(path)))
       return {
         verdict: 'deny',
         rule: 'allow_hidden',
@@ -46,7 +46,7 @@ export function compilePaths(lists: PathLists, base: string): JudgePath {
       at: ['allow_paths'],
       mend: { op: 'add', at: ['allow_paths'], value: asPattern(path, base) },
       reason:
-        allow.length === 0 ? 'allow_paths is empty, so no path is allowed' : `${path} is not in allow_paths`,
+        allow.size === 0 ? 'allow_paths is empty, so no path is allowed' : `${path} is not in allow_paths`,
     };
   };
 
@@ -56,11 +56,32 @@ export function compilePaths(lists: PathLists, base: string): JudgePath {
     const linked = subject.real !== subject.lexical;
     const outside =
       unlisted(subject.lexical) ?? (linked ? through(subject, unlisted(subject.real)) : undefined);
-    if (outside) return outside;
-    const denied = denies(deny, subject.lexical);
-    if (denied) return denied;
-    return linked ? through(subject, denies(deny, subject.real)) : undefined;
+    if (outside?.rule === 'allow_paths') return outside;
+    // A pattern that names the file says more than that its name is hidden.
+    return (
+      denies(deny, subject.lexical) ??
+      (linked ? through(subject, denies(deny, subject.real)) : undefined) ??
+      outside
+    );
   };
+}
+
+/** Patterns by the folder in front of them, so that a decision does not depend on how many there are. */
+type Folders = ReadonlyMap<string, readonly AllowGlob[]>;
+
+function byFolder(globs: readonly AllowGlob[]): Folders {
+  return Map.groupBy(globs, ({ folder }) => folder);
+}
+
+/** The patterns whose folder is the path or lies above it: no other can match. */
+function within(folders: Folders, path: string): readonly AllowGlob[] {
+  const found: AllowGlob[] = [];
+  for (let end = path.length; end > 0; end = path.lastIndexOf('/', end - 1)) {
+    const globs = folders.get(path.slice(0, end));
+    if (globs) found.push(...globs);
+  }
+  const everywhere = path === '/' ? undefined : folders.get('/');
+  return everywhere ? [...found, ...everywhere] : found;
 }
 
 /** Why a path can mean nothing safe, whatever the lists say. */

@@ -195,6 +195,47 @@ describe('paths', () => {
     );
   });
 
+  it('[POL-07] property: among many patterns a path is allowed exactly when one of them alone allows it', () => {
+    const pattern = fc.constantFrom(
+      './a/**',
+      './a/*',
+      './a/b/c.txt',
+      './**/*.md',
+      '/srv/**',
+      '/*',
+      '**',
+      './.x/**',
+    );
+    const path = fc.constantFrom(
+      '/',
+      base,
+      `${base}/a`,
+      `${base}/a/b`,
+      `${base}/a/b/c.txt`,
+      `${base}/.x/y`,
+      '/srv/z.md',
+      '/etc',
+    );
+    fc.assert(
+      fc.property(
+        fc.array(pattern, { maxLength: 6 }),
+        path,
+        fc.boolean(),
+        (allow_paths, asked, allow_hidden) => {
+          const alone = allow_paths.some((one) => !judge({ allow_paths: [one], allow_hidden }, asked));
+          expect(judge({ allow_paths, allow_hidden }, asked) === undefined).toBe(alone);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it('[POL-09] a pattern that names a hidden file is the rule that is named', () => {
+    expect(judge({ allow_paths: ['./**'], deny_paths: ['**/.env'] }, inside('.env'))).toMatchObject({
+      rule: 'deny_paths',
+    });
+  });
+
   it('a hostile path against many wildcards is decided quickly', () => {
     const started = performance.now();
     judge({ allow_paths: ['./*a*a*a*a*a*b'], deny_paths: ['**/*a*a*a*a*a*c'] }, inside('a'.repeat(255)));

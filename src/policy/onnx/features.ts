@@ -1,15 +1,26 @@
+import { randomness } from './randomness.ts';
+import { SIGNALS, signals } from './signals.ts';
+
 /**
- * Text → numbers for the small classifiers: hashed character n-grams of one line, plus a few counts.
- * The training script and the run time share this file, so that they cannot disagree.
+ * Text → numbers for the small classifiers: hashed character n-grams and words of one line, then the signals.
+ * The training script and the run time share these files, so that they cannot disagree.
+ *
+ * FE1 Runs that look drawn (keys, digests) are replaced by their kind and length before n-grams are taken: their
+ *     letters say nothing, and a model must not learn them.
+ * FE2 Lines are bounded, so that no pattern sees more than `MAX_LINE` characters.
  */
 export interface FeatureSpec {
-  /** Length of the vector: `buckets` hashed n-grams and the counts of `shape`. */
   readonly buckets: number;
   readonly ngrams: readonly number[];
+  /** Lengths of word sequences; none when left out. */
+  readonly words?: readonly number[] | undefined;
 }
 
-export const SHAPE_SIZE = 8;
 const MAX_LINE = 400;
+
+export function featureWidth(spec: FeatureSpec): number {
+  return spec.buckets + SIGNALS;
+}
 
 /** Lines long enough to mean something; overlong ones in overlapping pieces. */
 export function linesOf(text: string, limit: number): readonly string[] {
@@ -26,54 +37,38 @@ export function linesOf(text: string, limit: number): readonly string[] {
 }
 
 export function features(line: string, spec: FeatureSpec): Float32Array {
-  const vector = new Float32Array(spec.buckets + SHAPE_SIZE);
-  // Digits and letters of random text are noise: runs are kept by class as well as by value.
-  const text = ` ${line} `;
-  for (const n of spec.ngrams)
-    for (let i = 0; i + n <= text.length; i++) {
-      const slot = hash(text, i, n) % spec.buckets;
-      vector[slot] = (vector[slot] ?? 0) + 1;
+  const vector = new Float32Array(featureWidth(spec));
+  const count = (text: string, at: number, length: number, salt: number) => {
+    const slot = hash(text, at, length, salt) % spec.buckets;
+    vector[slot] = (vector[slot] ?? 0) + 1;
+  };
+  const text = ` ${withoutRandom(line).toLowerCase()} `;
+  for (const n of spec.ngrams) for (let i = 0; i + n <= text.length; i++) count(text, i, n, n);
+  const words = text.match(/-{0,2}[a-z0-9¤]+/g) ?? [];
+  for (const n of spec.words ?? [])
+    for (let i = 0; i + n <= words.length; i++) {
+      const some = words.slice(i, i + n).join(' ');
+      count(some, 0, some.length, 100 + n);
     }
   let norm = 0;
   for (let i = 0; i < spec.buckets; i++) norm += (vector[i] ?? 0) ** 2;
   const scale = norm === 0 ? 0 : 1 / Math.sqrt(norm);
   for (let i = 0; i < spec.buckets; i++) vector[i] = (vector[i] ?? 0) * scale;
-  vector.set(shape(line), spec.buckets);
+  vector.set(signals(line), spec.buckets);
   return vector;
 }
 
-/** Longest unbroken run, its entropy and mixture; share of digits, capitals and signs. */
-function shape(line: string): readonly number[] {
-  const longest = line.split(/[^A-Za-z0-9+/_=.~-]+/).reduce((a, b) => (b.length > a.length ? b : a), '');
-  const share = (pattern: RegExp) => (line.match(pattern)?.length ?? 0) / Math.max(1, line.length);
-  const mixed = [/[a-z]/, /[A-Z]/, /[0-9]/].filter((p) => p.test(longest)).length / 3;
-  return [
-    Math.min(longest.length, 100) / 100,
-    entropy(longest) / 6,
-    mixed,
-    share(/[0-9]/g),
-    share(/[A-Z]/g),
-    share(/[^A-Za-z0-9\s]/g),
-    Math.min(line.length, 200) / 200,
-    /[=:]\s*\S{12,}/.test(line) ? 1 : 0,
-  ];
+function withoutRandom(line: string): string {
+  return line.replace(/[A-Za-z0-9+/=~%]{8,}/g, (run) => {
+    if (randomness(run) <= 0.5) return run;
+    const kind = /^[0-9a-f]+$/i.test(run) ? 'hex' : /^[A-Za-z0-9]+$/.test(run) ? 'alnum' : 'mixed';
+    return `¤${kind}${run.length < 20 ? 'short' : run.length < 48 ? 'medium' : 'long'}`;
+  });
 }
 
-function entropy(text: string): number {
-  const counts = new Map<string, number>();
-  for (const c of text) counts.set(c, (counts.get(c) ?? 0) + 1);
-  let sum = 0;
-  for (const n of counts.values()) sum -= (n / text.length) * Math.log2(n / text.length);
-  return sum;
-}
-
-/** FNV-1a over lower-cased code units. */
-function hash(text: string, at: number, length: number): number {
-  let h = 0x811c9dc5 ^ length;
-  for (let i = at; i < at + length; i++) {
-    let c = text.charCodeAt(i);
-    if (c >= 65 && c <= 90) c += 32;
-    h = Math.imul(h ^ c, 0x01000193) >>> 0;
-  }
-  return h >>> 0;
+/** FNV-1a over code units. */
+function hash(text: string, at: number, length: number, salt: number): number {
+  let h = (0x811c9dc5 ^ salt) >>> 0;
+  for (let i = at; i < at + length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193) >>> 0;
+  return h;
 }

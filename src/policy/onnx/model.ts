@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { z } from 'zod';
 import { type Digest, digestOf, isJsonObject, type Json, messageOf, sha256 } from '../../core/index.ts';
 import { type DocumentDecision, type DocumentJudge, denial } from '../opa/decision-document.ts';
-import { features, linesOf, SHAPE_SIZE } from './features.ts';
+import { features, featureWidth, linesOf } from './features.ts';
 
 /**
  * A classifier in ONNX form with a card beside it (`NAME.onnx.json`) that says how text becomes numbers and
@@ -13,6 +13,8 @@ import { features, linesOf, SHAPE_SIZE } from './features.ts';
  * OX2 More text than is judged needs a person: what was not read is not called harmless.
  */
 const MAX_LINES = 5000;
+/** Lines that are judged at once: a large artifact needs time, not memory. */
+const WINDOW = 256;
 const MAX_MODEL_BYTES = 64 * 1024 * 1024;
 const probability = z.number().min(0).max(1);
 
@@ -23,6 +25,7 @@ export const modelCard = z.strictObject({
   features: z.strictObject({
     buckets: z.number().int().min(16).max(65_536),
     ngrams: z.array(z.number().int().min(1).max(8)).min(1),
+    words: z.array(z.number().int().min(1).max(4)).optional(),
   }),
   labels: z
     .array(
@@ -70,7 +73,7 @@ async function load(path: string) {
   ort.env.wasm.numThreads = 1;
   ort.env.logLevel = 'error';
   const session = await ort.InferenceSession.create(bytes, { executionProviders: ['wasm'] });
-  const width = card.features.buckets + SHAPE_SIZE;
+  const width = featureWidth(card.features);
   const score: Score = async (lines) => {
     const data = new Float32Array(lines.length * width);
     for (const [i, line] of lines.entries()) data.set(features(line, card.features), i * width);
@@ -91,7 +94,9 @@ async function judge(name: string, card: ModelCard, score: Score, input: Json): 
     const lines = linesOf(artifact.text, MAX_LINES + 1);
     unread ||= artifact.truncated || lines.length > MAX_LINES;
     const read = lines.slice(0, MAX_LINES);
-    const scores = read.length === 0 ? [] : await score(read);
+    const scores: (readonly number[])[] = [];
+    for (let at = 0; at < read.length; at += WINDOW)
+      scores.push(...(await score(read.slice(at, at + WINDOW))));
     for (const [j, { label, ask, deny, role }] of card.labels.entries()) {
       const top = scores.reduce((best, row) => Math.max(best, row[j] ?? Number.NaN), 0);
       if (Number.isNaN(top)) return denial(`${name}: a score is not a number`);
