@@ -287,7 +287,12 @@ function subnetClients(symptom: Symptom, inventory: Inventory, servers: readonly
         (m) => tone(clauseAt(s, { start: m.index, end: m.index + m[0].length })) !== 'fine',
       ),
     );
-  const named = (subnet: Subnet) => (subnet.name.length > 3 && says(subnet.name)) || says(subnet.vnet.name);
+  // A short name is a common word unless the text calls it a subnet.
+  const named = (subnet: Subnet) =>
+    (subnet.name.length > 3 && says(subnet.name)) ||
+    says(`${subnet.name} subnet`) ||
+    says(`subnet ${subnet.name}`) ||
+    says(subnet.vnet.name);
   const machines = inventory.vms.filter((vm) => named(vm.subnet) && !servers.includes(vm) && !vm.forwarding);
   return machines.filter((vm, i) => machines.findIndex((o) => o.subnet === vm.subnet) === i).slice(0, 2);
 }

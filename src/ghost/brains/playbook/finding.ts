@@ -1,4 +1,4 @@
-import type { CauseKind } from '../../conclusion.ts';
+import type { CauseKind } from '../../../core/index.ts';
 
 /** One proven cause, with what proves it and what would mend it. */
 export interface Finding {

@@ -78,7 +78,7 @@ function reachability(all: Case): void {
     all,
     followed.filter((c) => c.client === null && !followed.some((o) => o.client && o.server === c.server)),
   );
-  for (const { mistaken, instead } of readBackwards(notebook, complaint, book.findings)) {
+  for (const { mistaken, instead } of readBackwards(notebook, inventory, complaint, book.findings)) {
     book.findings.splice(book.findings.indexOf(mistaken), 1);
     followAll(all, [instead], []);
   }

@@ -12,7 +12,7 @@ import type { Symptom } from './symptom.ts';
  *
  * 1. Only towards machines that do listen on a named port: everything else would be a guess, and a rule that
  *    stops what nobody wants is no cause.
- * 2. Pairs in which both are said to be fine are not followed.
+ * 2. Pairs in which somebody is said to be fine come last.
  */
 const MAX_ASKED = 6;
 const MAX_CONVERSATIONS = 4;
@@ -38,11 +38,16 @@ export function passedOver(
   const clients = troubled.length > 0 ? troubled : asking.length > 0 ? asking : complaint.clients;
   return found
     .flatMap(({ vm: server, port }) =>
-      clients.map((client): Conversation => ({ client, server, port, refused: symptom.refused })),
+      clients.map((client) => ({
+        client,
+        server: inTrouble(complaint, server),
+        port,
+        refused: symptom.refused,
+      })),
     )
     .filter((c) => c.client !== c.server)
-    .filter((c) => !(complaint.controls.includes(c.client!) && complaint.controls.includes(c.server)))
     .filter((c) => !followed.some((f) => f.client === c.client && f.server === c.server && f.port === c.port))
+    .sort((a, b) => fineEnds(complaint, a) - fineEnds(complaint, b))
     .slice(0, MAX_CONVERSATIONS);
 }
 
@@ -52,6 +57,7 @@ export function passedOver(
  */
 export function readBackwards(
   notebook: Notebook,
+  inventory: Inventory,
   complaint: Complaint,
   findings: readonly Finding[],
 ): readonly { readonly mistaken: Finding; readonly instead: Conversation }[] {
@@ -60,18 +66,28 @@ export function readBackwards(
     const port = Number(mistaken.detail);
     if (mistaken.kind !== 'service_not_listening' || client === undefined || !Number.isInteger(port))
       return [];
-    const others = complaint.mentioned.filter(
-      (vm) =>
-        vm !== client &&
-        vm.running &&
-        !vm.forwarding &&
-        !complaint.controls.includes(vm) &&
-        family(vm.name) !== family(client.name),
-    );
-    const [server] = listenersOf(notebook, others, [port]);
-    if (server === undefined) return [];
-    return [{ mistaken, instead: { client, server: server.vm, port, refused: false } }];
+    const strangers = (machines: readonly Vm[]) =>
+      machines.filter((vm) => vm.running && !vm.forwarding && family(vm.name) !== family(client.name));
+    const named = strangers(complaint.mentioned);
+    const listening = listenersOf(notebook, named.length > 0 ? named : strangers(inventory.vms), [port]);
+    const offering = listening.find(({ vm }) => !complaint.controls.includes(vm)) ?? listening[0];
+    if (offering === undefined) return [];
+    const server = inTrouble(complaint, offering.vm);
+    return [{ mistaken, instead: { client, server, port, refused: true } }];
   });
+}
+
+/** One that is said to be fine shows what its sister in trouble ought to offer. */
+function inTrouble(complaint: Complaint, offering: Vm): Vm {
+  if (!complaint.controls.includes(offering)) return offering;
+  const sister = complaint.mentioned.find(
+    (vm) => family(vm.name) === family(offering.name) && !complaint.controls.includes(vm),
+  );
+  return sister ?? offering;
+}
+
+function fineEnds(complaint: Complaint, { client, server }: { client: Vm; server: Vm }): number {
+  return [client, server].filter((vm) => complaint.controls.includes(vm)).length;
 }
 
 /** Machines in trouble that nobody was paired with ask what the others ask. */

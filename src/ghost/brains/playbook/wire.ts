@@ -1,4 +1,4 @@
-import type { CauseKind } from '../../conclusion.ts';
+import type { CauseKind } from '../../../core/index.ts';
 import { captureAt, streamsBetween } from './capture.ts';
 import type { Finding, OpenPoint } from './finding.ts';
 import { askGuest, type Guest, type Ping } from './guest.ts';
