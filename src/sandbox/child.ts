@@ -115,8 +115,9 @@ function track(child: ChildProcess, pid: number, mark: string, launch: Launch, o
       if (ownGroup) killNow();
       if (!contained) sweep();
     }
-    for (let i = 0; i < CLOSE_TURNS && report?.initPid && isAlive(report.initPid); i++) await delay(1);
+    // The init of a pid namespace holds our pipes to its end, so once they are closed it need not be waited for.
     await drained(child, closed);
+    for (let i = 0; i < CLOSE_TURNS && report?.initPid && isAlive(report.initPid); i++) await delay(1);
     // A started process's streams belong to its caller, who may still be reading what it last said.
     if (streams === 'destroy') for (const stream of child.stdio) stream?.destroy();
     else for (const stream of child.stdio.slice(STATUS_FD)) stream?.destroy();
