@@ -71,8 +71,8 @@ const COUNTERS: Record<ChainedTable, 'events' | 'calls' | 'results'> = {
 export function openRunStore(options: RunStoreOptions): RunStore {
   const { dbPath } = options;
   const db = openDatabase(dbPath, RUN_STORE);
-  // Moving the log into the database costs flushes of its own: less often, and when the store is closed.
-  db.exec('PRAGMA wal_autocheckpoint = 8000');
+  // Moving the log into the database costs flushes of its own: after 128 MB, and when the store is closed.
+  db.exec('PRAGMA wal_autocheckpoint = 32000');
   try {
     return new SqliteRunStore(db, options);
   } catch (error) {
