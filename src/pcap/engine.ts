@@ -76,7 +76,7 @@ export class Engine implements FrameSink, Endpoints {
   ttl = 0;
   ipId = 0;
   dontFragment = false;
-  readonly segment: Segment = { seq: 0, ack: 0, length: 0, flags: 0, window: 0, mptcp: -1 };
+  readonly segment: Segment = { seq: 0, ack: 0, length: 0, flags: 0, window: 0 };
 
   #firstSeconds = 0;
   #firstNanoseconds = 0;

@@ -3,6 +3,7 @@
  * capture is compared with tshark frame for frame. Needs root, iproute2, tcpdump and tshark; skipped otherwise.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { analyze } from '../../src/pcap/index.ts';
@@ -56,7 +57,7 @@ const talk = (port, text, after) => new Promise((done) => {
 });
 (async () => {
   await Promise.all([talk(7000, 'send 400000'), talk(7000, 'send 300000'), talk(7999, 'x'), talk(7000, 'reset')]);
-  await talk(7000, 'stall ', (s) => { s.write(Buffer.alloc(3000000)); setTimeout(() => s.destroy(), 1200); });
+  await talk(7000, 'stall ', (s) => { s.write(Buffer.alloc(3000000)); setTimeout(() => s.destroy(), 2500); });
   const u = dgram.createSocket('udp4');
   const q = (id) => Buffer.concat([Buffer.from([0, id, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 4]), Buffer.from('test'), Buffer.from([0, 0, 1, 0, 1])]);
   for (let i = 0; i < 20; i++) { u.send(q(i), 53, '10.99.0.2'); await new Promise((d) => setTimeout(d, 10)); }
@@ -65,6 +66,14 @@ const talk = (port, text, after) => new Promise((done) => {
   process.exit(0);
 })();
 `;
+
+/** The capture has begun and the server answers; on a busy machine either may take seconds. */
+async function listening(file: string): Promise<void> {
+  const ready = () =>
+    existsSync(file) &&
+    spawnSync('ip', ['netns', 'exec', B, 'ss', '-Htln', 'sport = :7000'], { encoding: 'utf8' }).stdout !== '';
+  for (let tries = 0; tries < 100 && !ready(); tries++) await sleep(100);
+}
 
 /** One TCP packet in thirty is lost on its way in. */
 function dropSome(space: string): void {
@@ -141,7 +150,7 @@ describe.skipIf(!possible)(
       const dump = spawn('ip', inside(B, 'tcpdump', '-i', device, '-U', '-w', file), { stdio: 'ignore' });
       const server = spawn('ip', inside(B, process.execPath, '-e', SERVER), { stdio: 'ignore' });
       running.push(dump, server);
-      await sleep(1200);
+      await listening(file);
       const client = spawn('ip', inside(A, process.execPath, '-e', CLIENT), { stdio: 'ignore' });
       running.push(client);
       await new Promise((resolve) => client.once('exit', resolve));

@@ -1,6 +1,7 @@
 /** The engine against tshark, frame for frame. Skipped where tshark is not installed. */
 import { describe, expect, test } from 'vitest';
 import { differences } from './support/compare.ts';
+import { cornerCases } from './support/corner-cases.ts';
 import {
   type Captured,
   concat,
@@ -38,6 +39,12 @@ describe.skipIf(!supported)(`against tshark ${version ?? '(not installed)'}`, ()
     for (let seed = 101; seed < 101 + seeds; seed++)
       await agree(`stack${seed}.pcap`, chaoticStacks(seed, 600, false));
   });
+
+  test('[PCAP-07] empty payloads, lengths that lie and pseudowires are taken alike', async () =>
+    agree(
+      'corners.pcap',
+      cornerCases().map((data, i) => ({ data, seconds: 1_600_000_000 + i })),
+    ));
 
   test('[PCAP-08] fragments are put together alike, late, twice and overlapping', async () => {
     for (let seed = 1; seed < 1 + seeds; seed++)

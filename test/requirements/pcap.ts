@@ -119,5 +119,6 @@ export const requirements: readonly Requirement[] = [
   ),
   must('26', JSON_PAGE, 'Names taken from packets are escaped: they are hostile text.'),
   must('27', READS, 'Notes on TLS names and alerts, HTTP status lines and DHCP messages.'),
+  must('29', JSON_PAGE, 'The SHA-256 of a report is that of the whole file, however large or damaged it is.'),
   must('28', JSON_PAGE, 'IPv6 is first-class: flows, fragments, pings and addresses in canonical form.'),
 ];

@@ -34,8 +34,6 @@ export interface Segment {
   length: number;
   flags: number;
   window: number;
-  /** MPTCP operations in force for the stream, -1 when it is none. */
-  mptcp: number;
 }
 
 /** Answers the verdict bits; `given` are bits found before (reused ports). RTT of the ack is left in the pool, if there is one. */
@@ -118,7 +116,6 @@ export function judge(
   w[own + W.last_ack] = ack;
   d[ownTimes + D.ack] = now;
   w[own + W.last_verdict] = verdict;
-  if (s.mptcp >= 0) w[own + W.mptcp] = s.mptcp;
   pool?.acknowledge(state, other, ack, now);
   return verdict;
 }
@@ -154,8 +151,6 @@ function repeatedAck(w: Int32Array, own: number, other: number, s: Segment, same
   if (s.window === 0)
     return (last & TCP_VERDICT.zero_window_probe) !== 0 ? TCP_VERDICT.zero_window_probe_ack : 0;
   if ((last & TCP_VERDICT.keep_alive) !== 0) return TCP_VERDICT.keep_alive_ack;
-  // MPTCP repeats acks on purpose when its own signalling changed.
-  if (s.mptcp >= 0 && s.mptcp !== w[own + W.mptcp]) return 0;
   const count = w[own + W.duplicate_acks]!;
   w[own + W.duplicate_acks] = count === -1 ? 1 : count + 1;
   return TCP_VERDICT.duplicate_ack;

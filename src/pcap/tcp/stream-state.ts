@@ -29,8 +29,6 @@ export const W = {
   oldest: 9,
   newest: 10,
   unacked: 11,
-  /** MPTCP operations of the last segment. */
-  mptcp: 12,
 } as const;
 
 export const SIDE = {

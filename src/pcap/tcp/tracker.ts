@@ -76,7 +76,6 @@ export class TcpTracker {
     const w = this.state.words;
     const own = slot * STREAM_WORDS + side * SIDE_WORDS;
     this.pool.rtt = -1;
-    s.mptcp = -1;
     if (analysed)
       verdict = judge(this.state, e.facts ? this.pool : undefined, slot, side, s, e.time, verdict);
     this.verdict = verdict;
