@@ -4,6 +4,7 @@ const MET = new Set([
   'GW-L1',
   'GW-L2',
   'GW-L3',
+  'GW-L4',
   'GW-L5',
   'GW-L6',
   'GW-L7',
@@ -15,10 +16,13 @@ const MET = new Set([
   'GW-L13',
   'GW-L14',
   'GW-L15',
+  'GW-L16',
   'GW-L17',
   'GW-L18',
   'GW-L19',
   'GW-L20',
+  'GW-L21',
+  'GW-L22',
   'GW-L23',
   'GW-L24',
   'GW-L25',
@@ -28,6 +32,8 @@ const MET = new Set([
   'GW-H2',
   'GW-H3',
   'GW-H4',
+  'GW-H6',
+  'GW-H7',
   'GW-M1',
   'GW-M7',
   'GW-M8',
@@ -60,6 +66,12 @@ const MET = new Set([
   'GW-M5',
   'GW-M22',
   'GW-M37',
+  'GW-M2',
+  'GW-M4',
+  'GW-M6',
+  'GW-M17',
+  'GW-M27',
+  'GW-H5',
 ]);
 
 const MUSTS: readonly (readonly [id: string, source: string, text: string])[] = [
@@ -190,6 +202,12 @@ const MUSTS: readonly (readonly [id: string, source: string, text: string])[] = 
   ['GW-H3', 'gateways.md', 'Size, rate and concurrency are limited.'],
   ['GW-H4', 'gateways.md', 'Counters are served at /metrics.'],
   ['GW-H5', 'gateways.md', 'OpenTelemetry spans with the GenAI names when configured.'],
+  [
+    'GW-H6',
+    'gateways.md',
+    'One structured line a request, however it ended, without secrets or texts of requests.',
+  ],
+  ['GW-H7', 'gateways.md Numbers', 'Memory stays flat however many calls are made.'],
 ];
 
 export const requirements: readonly Requirement[] = MUSTS.map(([id, source, text]) => ({
