@@ -163,7 +163,7 @@ async function direct() {
 }
 
 async function through(pinning: boolean) {
-  const log = join(dir, `through-${pinning}.log`);
+  const log = join(dir, `through-${performance.now()}.log`);
   const gateway = createMcpGateway(
     { default: 'allow', servers: [{ name: 'rich', command: [NODE, rich], env: { RICH_LOG: log }, pinning }] },
     { ...state.deps, database: state.database, env: process.env, baseDir: dir },
@@ -183,6 +183,19 @@ describe('the same conversation, direct and through the gateway', () => {
     expect(plain.heard.length).toBeGreaterThan(40);
     expect(split(governed.heard)).toEqual(split(plain.heard));
     expect(split(governed.arrived)).toEqual(split(plain.arrived));
+  });
+
+  it('[GW-M2] nothing reaches the server that is not on record as an intent', async () => {
+    const before = state.records().length;
+    const { arrived } = await through(false);
+    const intents = state
+      .records()
+      .slice(before)
+      .filter((r) => r.type === 'mcp.request' && r.phase === 'intent');
+    const methods = (messages: readonly Message[]) => messages.map((m) => String(m.method)).sort();
+    expect(methods(intents)).toEqual(
+      methods(arrived.filter((m) => m.id !== undefined && m.method !== undefined)),
+    );
   });
 
   it('with pinning the only more is that the tools are listed first', async () => {

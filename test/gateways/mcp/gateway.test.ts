@@ -244,6 +244,41 @@ describe('what does not', () => {
   });
 });
 
+describe('where a request goes', () => {
+  it('[GW-M4] methods nobody knew are judged by configuration alone', async () => {
+    const any = (await import('@modelcontextprotocol/sdk/types.js')).ResultSchema;
+    const ask = (client: Client) =>
+      client.request({ method: 'x.example/act', params: { a: 1 } } as never, any);
+    const closed = await clientOf({ servers: [oddServer()], default: 'deny' });
+    await expect(ask(closed)).rejects.toMatchObject({ code: -32003 });
+    const rules = [{ name: 'ours', verdict: 'allow' as const, methods: ['x.example/*'] }];
+    const open = await clientOf({ servers: [oddServer()], default: 'deny', rules });
+    // It got as far as the server, which does not know it.
+    await expect(ask(open)).rejects.toMatchObject({ code: -32601 });
+    const record = state.records().find((r) => r.method === 'x.example/act' && r.phase === 'intent');
+    expect(record).toMatchObject({
+      verdict: 'allow',
+      evaluations: [expect.objectContaining({ rule: 'ours' })],
+    });
+  });
+
+  it('[GW-M17] is decided by the order of the configuration, always, and on record', async () => {
+    for (const servers of [
+      [oddServer(), oddServer('plain', 'twin')],
+      [oddServer('plain', 'twin'), oddServer()],
+    ]) {
+      const before = state.records().length;
+      const client = await clientOf({ servers });
+      for (let i = 0; i < 3; i++) await client.readResource({ uri: 'odd://one' });
+      const reads = state
+        .records()
+        .slice(before)
+        .filter((r) => r.method === 'resources/read' && r.phase === 'intent');
+      expect(reads.map((r) => r.server)).toEqual([0, 1, 2].map(() => servers[0]!.name));
+    }
+  });
+});
+
 describe('a person is asked', () => {
   const rules = [{ name: 'ask', verdict: 'require_approval' as const, names: ['post'], role: 'lead' }];
 
