@@ -1,35 +1,7 @@
 import { z } from 'zod';
+import { CAUSE_KINDS } from '../core/index.ts';
 
 /** Arguments of complete_investigation. What does not fit is dropped, never trusted. */
-export const CAUSE_KINDS = [
-  'nsg_deny',
-  'route_blackhole',
-  'route_wrong_next_hop',
-  'peering_disconnected',
-  'dns_record_missing',
-  'dns_record_wrong',
-  'dns_zone_not_linked',
-  'vm_not_running',
-  'service_not_listening',
-  'os_firewall_drop',
-  'os_firewall_reject',
-  'packet_loss',
-  'high_latency',
-  'bandwidth_limit',
-  'mtu_blackhole',
-  'packet_corruption',
-  'packet_reordering',
-  'app_not_reading',
-  'app_resets',
-  'service_endpoint_missing',
-  'storage_firewall',
-  'nva_not_forwarding',
-  'asymmetric_route',
-  'overexposed_rule',
-  'no_fault',
-] as const;
-export type CauseKind = (typeof CAUSE_KINDS)[number];
-
 const text = (max: number) => z.string().transform((s) => s.slice(0, max));
 const ids = z.array(z.string().max(200)).max(50).catch([]);
 

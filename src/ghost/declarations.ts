@@ -1,5 +1,4 @@
-import type { ToolDeclaration } from '../core/index.ts';
-import { CAUSE_KINDS } from './conclusion.ts';
+import { CAUSE_KINDS, type ToolDeclaration } from '../core/index.ts';
 
 /** The six tools. Each maps to the shell or the orchestrator and to nothing else. */
 const text = (description: string) => ({ type: 'string', description });

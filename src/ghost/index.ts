@@ -2,7 +2,7 @@ export { geminiBrain, type ModelOptions } from './brains/gemini.ts';
 export { openaiBrain } from './brains/openai.ts';
 export { type PlaybookOptions, playbookBrain } from './brains/playbook/index.ts';
 export { type ScriptTurn, scriptBrain } from './brains/script.ts';
-export { CAUSE_KINDS, type CauseKind, type Conclusion } from './conclusion.ts';
+export type { Conclusion } from './conclusion.ts';
 export { DECLARATIONS, TOOL_NAMES } from './declarations.ts';
 export { type GhostEvent, nobody, type Person, type Watch } from './events.ts';
 export { type InvestigationEnd, type InvestigationOptions, investigate } from './investigate.ts';

@@ -24,5 +24,5 @@ export {
   worldFile,
 } from './world/catalogue.ts';
 export { loadWorld, parseWorld } from './world/load.ts';
-export { CAUSE_KINDS, type CauseKind, loadTruth, type Truth, type TruthCause } from './world/truth.ts';
+export { loadTruth, type Truth, type TruthCause } from './world/truth.ts';
 export type { Timeline, World } from './world/types.ts';

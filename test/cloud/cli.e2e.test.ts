@@ -56,7 +56,7 @@ const lastTask = async () =>
 describe('writ tasks', () => {
   it('[CLOUD-90] outside a lab: says what could not be looked at, refuses unknown ids, leaves nothing for a look', async () => {
     const away = mkdtempSync(join(tmpdir(), 'writ-tasks-none-'));
-    const { WRIT_LAB_DIR: _, ...nowhere } = { ...inLab, PATH: '/usr/bin:/bin' };
+    const nowhere = { ...inLab, WRIT_LAB_DIR: undefined, PATH: '/usr/bin:/bin' };
     const [show, check, orphans] = [
       await writ(['show', 'ghost_nope'], nowhere, away),
       await writ(['check', 'ghost_nope', '--json'], nowhere, away),

@@ -1,37 +1,8 @@
 /** The answer sheet of a world. Kept apart from the world so that nothing but a scorer ever reads it. */
 import { z } from 'zod';
 import { readDocument } from '../../core/document.ts';
-import { CODES } from '../../core/index.ts';
+import { CAUSE_KINDS, type CauseKind, CODES } from '../../core/index.ts';
 import { readWorldText } from './load.ts';
-
-export const CAUSE_KINDS = [
-  'nsg_deny',
-  'route_blackhole',
-  'route_wrong_next_hop',
-  'peering_disconnected',
-  'dns_record_missing',
-  'dns_record_wrong',
-  'dns_zone_not_linked',
-  'vm_not_running',
-  'service_not_listening',
-  'os_firewall_drop',
-  'os_firewall_reject',
-  'packet_loss',
-  'high_latency',
-  'bandwidth_limit',
-  'mtu_blackhole',
-  'packet_corruption',
-  'packet_reordering',
-  'app_not_reading',
-  'app_resets',
-  'service_endpoint_missing',
-  'storage_firewall',
-  'nva_not_forwarding',
-  'asymmetric_route',
-  'overexposed_rule',
-  'no_fault',
-] as const;
-export type CauseKind = (typeof CAUSE_KINDS)[number];
 
 export interface TruthCause {
   readonly kind: CauseKind;

@@ -1,9 +1,10 @@
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { CAUSE_KINDS } from '../../../src/core/index.ts';
 import { synthesizeCapture } from '../../../src/lab/packets/index.ts';
 import { parseWorld } from '../../../src/lab/world/load.ts';
-import { type Cause, KINDS, suffers } from './evidence.ts';
+import { type Cause, suffers } from './evidence.ts';
 
 const page = readFileSync(new URL('../../../docs/worlds.md', import.meta.url), 'utf8');
 
@@ -18,7 +19,7 @@ describe('docs/worlds.md', () => {
   });
 
   it('[LABP-56] says how to write every kind of cause, and how many worlds there are', () => {
-    expect(KINDS.filter((kind) => !page.includes(`\`${kind}\``))).toEqual([]);
+    expect(CAUSE_KINDS.filter((kind) => !page.includes(`\`${kind}\``))).toEqual([]);
     const worlds = globSync(new URL('../../../worlds/*.yaml', import.meta.url).pathname).length;
     expect(page).toContain(`${worlds} worlds come with Writ`);
   });

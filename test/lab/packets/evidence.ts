@@ -1,39 +1,11 @@
 /** Whether a flow suffers from a cause, read off the trace of that flow alone. */
+import type { CauseKind } from '../../../src/core/index.ts';
 import { trace } from '../../../src/lab/network/trace.ts';
 import type { Path, Station, Trace } from '../../../src/lab/network/types.ts';
 import type { Flow, Link, World } from '../../../src/lab/world/types.ts';
 
-export const KINDS = [
-  'nsg_deny',
-  'route_blackhole',
-  'route_wrong_next_hop',
-  'peering_disconnected',
-  'dns_record_missing',
-  'dns_record_wrong',
-  'dns_zone_not_linked',
-  'vm_not_running',
-  'service_not_listening',
-  'os_firewall_drop',
-  'os_firewall_reject',
-  'packet_loss',
-  'high_latency',
-  'bandwidth_limit',
-  'mtu_blackhole',
-  'packet_corruption',
-  'packet_reordering',
-  'app_not_reading',
-  'app_resets',
-  'service_endpoint_missing',
-  'storage_firewall',
-  'nva_not_forwarding',
-  'asymmetric_route',
-  'overexposed_rule',
-  'no_fault',
-] as const;
-export type Kind = (typeof KINDS)[number];
-
 export interface Cause {
-  readonly kind: Kind;
+  readonly kind: CauseKind;
   readonly resource: string;
   readonly detail?: string;
 }

@@ -1,15 +1,17 @@
 /** The worlds that come with the product say the truth about themselves. */
+
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { CAUSE_KINDS, type CauseKind } from '../../../src/core/index.ts';
 import { trace } from '../../../src/lab/network/trace.ts';
 import { synthesizeCapture } from '../../../src/lab/packets/index.ts';
 import { loadWorld } from '../../../src/lab/world/load.ts';
 import { applyJsonPatch } from '../../../src/lab/world/patch.ts';
 import { makeTimeline } from '../../../src/lab/world/timeline.ts';
 import type { PatchOperation, World } from '../../../src/lab/world/types.ts';
-import { type Cause, isFine, KINDS, type Kind, suffers } from './evidence.ts';
+import { type Cause, isFine, suffers } from './evidence.ts';
 import { FIXES } from './fixes.ts';
 import { hasTshark, rows } from './tshark.ts';
 
@@ -57,7 +59,7 @@ describe('the collection', () => {
   it('[LABP-50] has at least 24 worlds, over every kind of cause', () => {
     expect(SHIPPED.length).toBeGreaterThanOrEqual(24);
     const met = new Set(SHIPPED.flatMap((shipped) => shipped.causes.map((cause) => cause.kind)));
-    expect(KINDS.filter((kind) => !met.has(kind))).toEqual([]);
+    expect(CAUSE_KINDS.filter((kind) => !met.has(kind))).toEqual([]);
   });
 
   it('[LABP-50] has worlds with two causes, with none, that change, and where the local probe lies', () => {
@@ -177,7 +179,7 @@ function exposed(world: World, cause: Cause): boolean {
 }
 
 /** What tshark finds in a capture at the client of the suffering flow, and hardly ever at a healthy one. */
-const SIGNS: Partial<Record<Kind, string>> = {
+const SIGNS: Partial<Record<CauseKind, string>> = {
   packet_loss: 'tcp.analysis.retransmission || tcp.analysis.duplicate_ack',
   packet_corruption: 'tcp.analysis.retransmission || tcp.checksum.status == 0',
   packet_reordering: 'tcp.analysis.out_of_order',
