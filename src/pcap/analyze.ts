@@ -59,6 +59,15 @@ function captureFacts(path: string, { engine, read }: Pass): CaptureFacts {
   const seconds = (whole: number, nano: number) => (any ? whole + nano / 1e9 : null);
   const duration = any ? t.maxSeconds - t.minSeconds + (t.maxNanoseconds - t.minNanoseconds) / 1e9 : 0;
   const problems: CaptureProblem[] = [...read.parser.problems];
+  if (engine.undecoded > 0) {
+    const message = `${engine.undecoded} frames have a link type that is not decoded (the file has ${linkTypes(
+      engine,
+      [],
+    )
+      .map(({ name }) => name)
+      .join(', ')}): they are counted, nothing is said about what they carry`;
+    problems.push({ kind: 'unsupported', message, after_frame: t.packets });
+  }
   if (!t.timeOrdered) {
     const message = 'timestamps step back: frames are not in order of time';
     problems.push({ kind: 'clock', message, after_frame: t.packets });

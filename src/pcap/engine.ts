@@ -67,6 +67,8 @@ export class Engine implements FrameSink, Endpoints {
   overTcp = false;
   /** Frames with one network layer inside another and no tunnel protocol between. */
   ipInIp = 0;
+  /** Frames of link types nothing here reads. */
+  undecoded = 0;
 
   readonly src = new Int32Array(4);
   readonly dst = new Int32Array(4);

@@ -117,6 +117,7 @@ export function link(e: Engine, b: Uint8Array, o: number, end: number, wire: num
       arcnet(e, b, o, end, wire, type === LINK.arcnet_linux ? 5 : 3);
       break;
     default:
+      e.undecoded++;
   }
 }
 

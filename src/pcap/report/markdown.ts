@@ -68,6 +68,8 @@ function summaryLines(report: SemanticReport): readonly string[] {
 
 function verdict({ capture_summary: s, findings: found }: SemanticReport): string {
   if (s.total_packets === 0) return 'The capture holds no packets: nothing can be said about the network.';
+  if (s.protocols_present.length === 0)
+    return 'Nothing in this capture could be decoded: nothing can be said about the network.';
   const grave = found.filter((f) => f.severity === 'CRITICAL' || f.severity === 'HIGH');
   const some = found.filter((f) => f.severity !== 'INFO');
   const named = (list: readonly Finding[]) =>

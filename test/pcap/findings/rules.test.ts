@@ -1,5 +1,7 @@
 /** Each rule fires on its fault, and on its fault alone. */
 import { describe, expect, it } from 'vitest';
+import { executiveSummary } from '../../../src/pcap/report/markdown.ts';
+import { semanticReport } from '../../../src/pcap/semantic/build.ts';
 import {
   ACK,
   bytes,
@@ -240,5 +242,13 @@ describe('rules on packets made by hand', () => {
     const cut = { data: eth(0x0800, ip4(17, udp(1, 2, zeros(20)))).subarray(0, 44), length: 900 };
     const { findings } = await found(craftedFile('cut.pcap', [cut, cut]));
     expect(findings.find((f) => f.id === 'capture_quality')?.explanation).toContain('2 packets were cut');
+  });
+
+  it('[PCAPR-12] frames nobody here can read are not called fine', async () => {
+    const { analysis, findings } = await found(craftedFile('user.pcap', [zeros(23)], { link: 160 }));
+    expect(findings[0]?.explanation).toContain('link type that is not decoded (the file has USER 13)');
+    const text = executiveSummary(semanticReport(analysis, findings));
+    expect(text).toContain('Nothing in this capture could be decoded');
+    expect(text).not.toContain('No rule found anything wrong');
   });
 });
