@@ -16,7 +16,7 @@ import { dnsOverTcp, fragmentedDatagrams } from './support/fragment-chaos.ts';
 import { linkCaptures } from './support/link-captures.ts';
 import { scratch } from './support/scratch.ts';
 import { chaoticStacks } from './support/stack-chaos.ts';
-import { chaoticStreams } from './support/tcp-chaos.ts';
+import { chaoticStreams, mptcpStreams } from './support/tcp-chaos.ts';
 import { tsharkVersion } from './support/tshark.ts';
 
 const version = tsharkVersion();
@@ -34,6 +34,10 @@ describe.skipIf(!supported)(`against tshark ${version ?? '(not installed)'}`, ()
     '[PCAP-10] TCP verdicts and ack RTTs are the same on chaotic streams, seed %i',
     async (seed) => agree(`tcp${seed}.pcap`, chaoticStreams(seed, 2000)),
   );
+
+  test('[PCAP-10] multipath TCP repeats acks on purpose: the same ones are left out', async () => {
+    for (let seed = 1; seed < 1 + seeds; seed++) await agree(`mptcp${seed}.pcap`, mptcpStreams(seed, 400));
+  });
 
   test('[PCAP-07] nested encapsulations are followed alike', async () => {
     for (let seed = 101; seed < 101 + seeds; seed++)

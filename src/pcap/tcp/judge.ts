@@ -10,6 +10,7 @@
 import { TCP_FLAG, TCP_VERDICT } from '../decode/bits.ts';
 import {
   D,
+  I,
   SCALE_UNKNOWN,
   SIDE,
   SIDE_WORDS,
@@ -67,7 +68,7 @@ export function judge(
     if (length <= 1 && seq === ((next - 1) | 0) && (flags & CONTROL) === 0) verdict |= TCP_VERDICT.keep_alive;
     if (length === 0) {
       if (seq === next && ack === w[own + W.last_ack] && (flags & CONTROL) === 0)
-        verdict |= repeatedAck(w, own, other, s, window === w[own + W.window]);
+        verdict |= repeatedAck(w, slot * STREAM_WORDS, own, other, s, window === w[own + W.window]);
     } else if ((flags & CONTROL) === 0 && fillsWindow(w, other, seq, length))
       verdict |= TCP_VERDICT.window_full;
   }
@@ -116,6 +117,7 @@ export function judge(
   w[own + W.last_ack] = ack;
   d[ownTimes + D.ack] = now;
   w[own + W.last_verdict] = verdict;
+  w[own + W.mptcp] = w[slot * STREAM_WORDS + I.mptcp]!;
   pool?.acknowledge(state, other, ack, now);
   return verdict;
 }
@@ -145,12 +147,21 @@ function learnBases(w: Int32Array, own: number, other: number, s: Segment): void
 }
 
 /** An empty segment that repeats sequence and acknowledgement: update, keep-alive ack, probe ack or duplicate. */
-function repeatedAck(w: Int32Array, own: number, other: number, s: Segment, sameWindow: boolean): number {
+function repeatedAck(
+  w: Int32Array,
+  stream: number,
+  own: number,
+  other: number,
+  s: Segment,
+  sameWindow: boolean,
+): number {
   if (!sameWindow) return s.window !== 0 ? TCP_VERDICT.window_update : 0;
   const last = w[other + W.last_verdict]!;
   if (s.window === 0)
     return (last & TCP_VERDICT.zero_window_probe) !== 0 ? TCP_VERDICT.zero_window_probe_ack : 0;
   if ((last & TCP_VERDICT.keep_alive) !== 0) return TCP_VERDICT.keep_alive_ack;
+  // MPTCP repeats acks on purpose when its own signalling changed.
+  if (w[stream + I.mptcp] !== w[own + W.mptcp]) return 0;
   const count = w[own + W.duplicate_acks]!;
   w[own + W.duplicate_acks] = count === -1 ? 1 : count + 1;
   return TCP_VERDICT.duplicate_ack;

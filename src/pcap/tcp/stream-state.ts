@@ -29,6 +29,8 @@ export const W = {
   oldest: 9,
   newest: 10,
   unacked: 11,
+  /** MPTCP operations the stream had shown at this side's last segment. */
+  mptcp: 12,
 } as const;
 
 export const SIDE = {
@@ -75,6 +77,8 @@ export const I = {
   /** Durations kept of the stream: three words each, see `SampleChains`. */
   deltas: 50,
   rtts: 53,
+  /** MPTCP operations so far, a bit each; 0 for ordinary TCP. In the first line of side 0: every packet reads it. */
+  mptcp: 13,
   id: SIDE_WORDS + 48,
   first_frame: SIDE_WORDS + 49,
   syn_frame: SIDE_WORDS + 50,

@@ -84,9 +84,11 @@ export class TcpTracker {
     // Options come after the verdict: what they say holds from the next segment on.
     let shown = o + header <= end;
     let mss = 0;
-    if ((s.flags & TCP_FLAG.syn) !== 0 || !shown) {
+    const mptcp = slot * STREAM_WORDS + I.mptcp;
+    if ((s.flags & TCP_FLAG.syn) !== 0 || !shown || w[mptcp] !== 0) {
       shown = o + 20 <= end && readOptions(this.options, b, o + 20, o + header, end);
       mss = this.options.mss;
+      if (shown) w[mptcp]! |= this.options.mptcp;
     }
     if ((s.flags & TCP_FLAG.syn) !== 0) {
       if (this.options.windowScale >= 0) w[own + W.window_scale] = this.options.windowScale;

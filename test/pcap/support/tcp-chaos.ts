@@ -64,6 +64,31 @@ export function chaoticStreams(seed: number, packets: number): Captured[] {
   return frames;
 }
 
+/** One connection over multipath TCP: acks that repeat while its signalling changes, and while it does not. */
+export function mptcpStreams(seed: number, packets: number): Captured[] {
+  const r = random(seed);
+  const capable = [30, 12, 0, 1, 1, 2, 3, 4, 5, 6, 7, 8];
+  const signals = [[], [30, 8, 0x20, 1, 0, 0, 0, 9], [30, 8, 0x30, 1, 10, 0, 0, 9], [30, 4, 0x50, 0]];
+  const next = [1000, 9000];
+  return Array.from({ length: packets }, (_, i) => {
+    const side = i < 3 ? i & 1 : r.int(2);
+    const flags = i === 0 ? SYN : i === 1 ? SYN | ACK : ACK;
+    const payload = zeros(i > 2 && r.int(5) === 0 ? 10 : 0);
+    const segment = tcp({
+      src: side === 0 ? 4000 : 80,
+      dst: side === 0 ? 80 : 4000,
+      seq: next[side]!,
+      ack: i === 0 ? 0 : next[1 - side]!,
+      flags,
+      options: i < 3 ? capable : r.pick(signals),
+      payload,
+    });
+    next[side]! += payload.length + (i < 2 ? 1 : 0);
+    const ends = side === 0 ? {} : { src: [10, 0, 0, 2], dst: [10, 0, 0, 1] };
+    return stamped(eth(0x0800, ip4(6, segment, ends)), 1_600_000_000_000_000 + i * 1000);
+  });
+}
+
 export function stamped(data: Bytes, microseconds: number): Captured {
   return {
     data,
