@@ -98,7 +98,7 @@ export interface LoopFact {
 
 export interface ChecksumFacts {
   readonly checked: number;
-  /** One in sixteen frames was checked from some point on. */
+  /** One in sixty-four frames was checked from some point on. */
   readonly sampled: boolean;
   /** Left to the network card: they say nothing about damage. */
   readonly offloaded: number;

@@ -14,8 +14,8 @@ import { u16be } from '../read/bytes.ts';
 import { Tally } from './tally.ts';
 import { addressText } from './text.ts';
 
-const ALL = 20_000;
-const EVERY = 16;
+const ALL = 10_000;
+const EVERY = 64;
 const MAX_SENDERS = 4096;
 /** 16-bit words that can be added before the sum has to be folded. */
 const FOLD = 16_384;

@@ -128,7 +128,7 @@ export const NETWORK_RULES = [
       .map((s) => ({
         severity: s.bad * 100 >= s.checked ? ('HIGH' as const) : ('MEDIUM' as const),
         title: `Packets from ${s.address} arrive damaged`,
-        explanation: `${s.bad} of ${s.checked} checked packets from ${s.address} have a wrong TCP or UDP checksum: bytes changed on the way (a failing card, memory or link, or a device that rewrites packets badly). Receivers drop them, so it looks like loss. Checksums left to the network card are not counted.${checksums?.sampled ? ' One packet in sixteen was checked.' : ''}`,
+        explanation: `${s.bad} of ${s.checked} checked packets from ${s.address} have a wrong TCP or UDP checksum: bytes changed on the way (a failing card, memory or link, or a device that rewrites packets badly). Receivers drop them, so it looks like loss. Checksums left to the network card are not counted.${checksums?.sampled ? ' Of a large capture one packet in sixty-four is checked.' : ''}`,
         frames: s.sample_frames,
         predicate: predicate(
           `${from(s.address)} && (tcp || udp)`,
