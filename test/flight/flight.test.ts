@@ -151,7 +151,7 @@ describe('a flight', () => {
       /policies, rules or models changed/,
     ],
   ])(
-    '[FLT-O13][FLT-P10][FLT-A10][FLT-F7][FLT-F9][FLT-O19][FLT-O21][FLT-T7][FLT-T9] %s changed after the token: exit 5, named, critical event',
+    '[FLT-O13][FLT-P10][FLT-A10][FLT-F7][FLT-F9][FLT-O19][FLT-O21][FLT-T7][FLT-T9][FLT-O52][FLT-O53][FLT-T10] %s changed after the token: exit 5, named, critical event',
     async (_, change, said) => {
       const rules =
         'rules:\n  - id: r\n    when: { action: create }\n    decision: require_approval\n    reason: look\n    role: lead\n';

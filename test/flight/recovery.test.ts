@@ -18,7 +18,7 @@ async function parked() {
 }
 
 describe('the log', () => {
-  it('[FLT-U9][FLT-O50][FLT-O55] any changed byte, removed, swapped or added line is found; nothing is run', async () => {
+  it('[FLT-U9][FLT-U14][FLT-O50][FLT-O55] any changed byte, removed, swapped or added line is found; nothing is run', async () => {
     const { dir, id, file } = await parked();
     for (const name of ['wal.jsonl', 'audit.jsonl'] as const) {
       const good = readFileSync(file(name));

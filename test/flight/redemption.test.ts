@@ -1,7 +1,9 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { type AuthorizeRequest, createAuthority } from '../../src/authority/index.ts';
+import { sha256 } from '../../src/core/index.ts';
 import {
   approve,
   eventsOf,
@@ -183,7 +185,6 @@ describe('an approval', () => {
       const { dir, id, approval } = await waiting();
       const said = await inProcess(dir, ({ queue }) => queue.respond(other ?? approval, response));
       expect(said).toMatchObject({ ok: false, check });
-      const { readFileSync } = await import('node:fs');
       expect(readFileSync(join(dir, '.writ/ledger/approvals.jsonl'), 'utf8')).toContain('approval.refused');
       expect((await resume(dir, id)).code).toBe(4);
     },
@@ -202,6 +203,49 @@ describe('an approval', () => {
     expect(again).toMatchObject({ ok: false, check: 'used' });
   });
 
+  it('[FLT-A13][FLT-A14] that a gateway asks for waits in the same queue, under the same checks, on the same record', async () => {
+    const { dir } = await waiting();
+    await inProcess(dir, async ({ queue, clock, ids }) => {
+      const authority = createAuthority({ queue, clock, ids });
+      const request: AuthorizeRequest = {
+        action: { kind: 'mcp.call', subject: 'files/delete', detail: { path: 'x' } },
+        evaluators: [
+          {
+            name: 'gateway',
+            evaluate: () => ({
+              evaluator: 'mcp_gateway',
+              verdict: 'require_approval',
+              rule: 'r',
+              reason: 'deletes',
+              requiredRole: 'lead',
+            }),
+          },
+        ],
+        reasoning: 'asked by a client',
+        requester: 'client',
+        policyDigest: sha256('policy'),
+        whenApprovalNeeded: 'park',
+        subject: { kind: 'mcp' },
+      };
+      const parked = await authority.authorize(request);
+      const id = parked.outcome === 'waiting' ? parked.approvalId : '';
+      expect(
+        queue
+          .list({ status: 'pending' })
+          .map((a) => a.kind)
+          .sort(),
+      ).toEqual(['flight', 'mcp']);
+      const wrong = await queue.respond(id, { approved: true, approver: 'ada', role: 'guest' });
+      expect(wrong).toMatchObject({ ok: false, check: 'role' });
+      await queue.respond(id, { approved: true, approver: 'ada', role: 'lead' });
+      expect((await authority.redeem(id, request)).outcome).toBe('granted');
+      expect((await authority.redeem(id, request)).outcome).toBe('denied');
+    });
+    const record = readFileSync(join(dir, '.writ/ledger/approvals.jsonl'), 'utf8');
+    for (const said of ['requested', 'refused', 'given', 'used'])
+      expect(record).toContain(`approval.${said}`);
+  });
+
   it('[FLT-T1][FLT-T10] whose queue is gone is no approval', async () => {
     const { dir, json, id } = await waiting();
     await approve(dir, json);
@@ -210,5 +254,14 @@ describe('an approval', () => {
     const answer = await resume(dir, id);
     expect(answer).toMatchObject({ code: 3, error: expect.stringContaining('unknown') });
     expect(existsSync(join(dir, 'note.txt'))).toBe(false);
+  });
+});
+
+describe('the gateways', () => {
+  it('[FLT-T4] know nothing of flights, and so of no token', () => {
+    const folder = new URL('../../src/gateways/', import.meta.url);
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((f) => f.endsWith('.ts'));
+    expect(files.length).toBeGreaterThan(10);
+    for (const file of files) expect(readFileSync(new URL(file, folder), 'utf8')).not.toMatch(/\/flight\//);
   });
 });
