@@ -2,136 +2,84 @@
  * Trains `models/secrets.onnx`: does a line hold a secret, does it hold a dangerous command?
  * Run: node scripts/train-secrets-model.ts — the same data and the same weights every time.
  *
- * Thresholds are chosen on fold 3 with a model that has not seen it (best F1 at a precision of 0.9 or more);
- * precision and recall in the card are those of fold 4, forms that neither training nor the choice has seen.
+ * Thresholds are chosen on folds 0–3, each judged by a network trained on the other three (best F1 at a precision
+ * of 0.95 or more); precision and recall in the card are those of fold 4, families that neither has seen.
  */
 import { writeFileSync } from 'node:fs';
-import proto from 'onnx-proto';
-import { features, linesOf, SHAPE_SIZE } from '../src/policy/onnx/features.ts';
-import { generator, heldOut, LABELS, type Line, lines } from './secrets-data.ts';
+import { type FeatureSpec, features, featureWidth, linesOf } from '../src/policy/onnx/features.ts';
+import { heldOut, LABELS, type Line, lines, otherValues } from './secrets-data.ts';
+import { type Example, type Network, score, toOnnx, train } from './small-network.ts';
 
-const { onnx } = proto;
-const SPEC = { buckets: 2048, ngrams: [2, 3, 4] };
-const WIDTH = SPEC.buckets + SHAPE_SIZE;
-
-interface Row {
-  readonly vector: Float32Array;
-  readonly labels: readonly [number, number];
-}
+const SPEC: FeatureSpec = { buckets: 4096, ngrams: [3, 4, 5], words: [1, 2] };
+const DENSE = { from: SPEC.buckets, width: featureWidth(SPEC) };
+const EACH = 40;
+const TRAINED = [0, 1, 2, 3];
 
 /** Read the way the run time reads lines, so that both see the same numbers. */
-const rows = (data: readonly Line[]): readonly Row[] =>
+const examples = (data: readonly Line[]): readonly Example[] =>
   data.map(({ text, labels }) => ({ vector: features(linesOf(text, 1)[0] ?? '', SPEC), labels }));
 
-function train(data: readonly Row[]): readonly Float32Array[] {
-  const weights = LABELS.map(() => new Float32Array(WIDTH + 1));
-  const r = generator(7);
-  for (let epoch = 0; epoch < 25; epoch++) {
-    const rate = 0.8 / (1 + epoch * 0.15);
-    for (let n = 0; n < data.length; n++) {
-      const { vector, labels } = data[Math.floor(r.next() * data.length)] as Row;
-      for (const [j, w] of weights.entries()) {
-        let z = w[WIDTH] ?? 0;
-        for (let i = 0; i < WIDTH; i++) if (vector[i] !== 0) z += (w[i] ?? 0) * (vector[i] ?? 0);
-        const step = rate * ((labels[j] ?? 0) - 1 / (1 + Math.exp(-z)));
-        for (let i = 0; i < WIDTH; i++)
-          if (vector[i] !== 0) w[i] = (w[i] ?? 0) * (1 - 1e-6) + step * (vector[i] ?? 0);
-        w[WIDTH] = (w[WIDTH] ?? 0) + step;
-      }
-    }
-  }
-  return weights;
+interface Judged {
+  readonly scores: readonly (readonly number[])[];
+  readonly labels: readonly (readonly number[])[];
 }
 
-function scores(data: readonly Row[], w: Float32Array | undefined): readonly number[] {
-  return data.map(({ vector }) => {
-    let z = w?.[WIDTH] ?? 0;
-    for (let i = 0; i < WIDTH; i++) z += (w?.[i] ?? 0) * (vector[i] ?? 0);
-    return 1 / (1 + Math.exp(-z));
-  });
-}
+const judged = (data: readonly Example[], network: Network): Judged => ({
+  scores: data.map(({ vector }) => score(network, vector)),
+  labels: data.map(({ labels }) => labels),
+});
 
-function measure(data: readonly Row[], weights: readonly Float32Array[], thresholds: readonly number[]) {
+function measure({ scores, labels }: Judged, thresholds: readonly number[]) {
   return LABELS.map((label, j) => {
-    const said = scores(data, weights[j]).map((p) => p >= (thresholds[j] ?? 1));
-    const real = data.map(({ labels }) => labels[j] === 1);
-    const tp = said.filter((s, i) => s && real[i]).length;
+    const threshold = thresholds[j] ?? 1;
+    const said = scores.map((row) => (row[j] ?? 0) >= threshold);
+    const real = labels.map((row) => row[j] === 1);
+    const right = said.filter((s, i) => s && real[i]).length;
     const round = (n: number) => Math.round(n * 1000) / 1000;
     return {
       label,
-      threshold: thresholds[j] ?? 1,
-      precision: round(tp / Math.max(1, said.filter(Boolean).length)),
-      recall: round(tp / Math.max(1, real.filter(Boolean).length)),
-      lines: data.length,
+      threshold,
+      precision: round(right / Math.max(1, said.filter(Boolean).length)),
+      recall: round(right / Math.max(1, real.filter(Boolean).length)),
+      lines: labels.length,
     };
   });
 }
 
-function chooseThresholds(): readonly number[] {
-  const weights = train(rows(lines(1, [0, 1, 2], 90)));
-  const validation = rows(lines(77, [3], 60));
-  return LABELS.map((_, j) => {
-    let best = { threshold: 0.5, f1: -1 };
-    for (let t = 0.05; t < 0.96; t += 0.05) {
-      const threshold = Math.round(t * 100) / 100;
-      const at = measure(
-        validation,
-        weights,
-        LABELS.map(() => threshold),
-      )[j];
-      if (at === undefined || at.precision < 0.9) continue;
-      const f1 = (2 * at.precision * at.recall) / Math.max(1e-9, at.precision + at.recall);
-      if (f1 > best.f1) best = { threshold, f1 };
-    }
-    return best.threshold;
+/** Each of these folds judged by a network that has seen the others. */
+function unseen(folds: readonly number[]): Judged {
+  const parts = folds.map((fold) => {
+    const others = folds.filter((f) => f !== fold);
+    const network = train(examples(lines(1, others, EACH / 2)), DENSE, LABELS.length);
+    return judged(examples(lines(77, [fold], EACH / 2)), network);
   });
+  return { scores: parts.flatMap((p) => p.scores), labels: parts.flatMap((p) => p.labels) };
 }
 
-function toOnnx(weights: readonly Float32Array[]): Uint8Array {
-  const matrix = new Float32Array(WIDTH * LABELS.length);
-  for (let i = 0; i < WIDTH; i++)
-    for (const [j, w] of weights.entries()) matrix[i * LABELS.length + j] = w[i] ?? 0;
-  const bias = Float32Array.from(weights.map((w) => w[WIDTH] ?? 0));
-  const raw = (data: Float32Array) => new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-  const FLOAT = 1;
-  const tensor = (label: string, dims: number[], data: Float32Array) => ({
-    name: label,
-    dims,
-    dataType: FLOAT,
-    rawData: raw(data),
+/** Of equally good thresholds the middlemost. */
+function chooseThresholds(): readonly number[] {
+  const all = unseen(TRAINED);
+  return LABELS.map((_, j) => {
+    const tried = Array.from({ length: 19 }, (_, i) => (i + 1) / 20).map((t) => measure(all, [t, t])[j]!);
+    const sound = tried.filter((m) => m.precision >= 0.95);
+    const f1 = (m: (typeof tried)[number]) =>
+      (2 * m.precision * m.recall) / Math.max(1e-9, m.precision + m.recall);
+    const candidates = sound.length > 0 ? sound : tried;
+    const top = Math.max(...candidates.map(f1));
+    const good = candidates.filter((m) => f1(m) >= top - 0.01);
+    return good.reduce((a, b) => (Math.abs(b.threshold - 0.5) < Math.abs(a.threshold - 0.5) ? b : a))
+      .threshold;
   });
-  const value = (label: string, width: number) => ({
-    name: label,
-    type: { tensorType: { elemType: FLOAT, shape: { dim: [{ dimParam: 'lines' }, { dimValue: width }] } } },
-  });
-  const model = onnx.ModelProto.create({
-    irVersion: 8,
-    producerName: 'writ',
-    opsetImport: [{ domain: '', version: 13 }],
-    graph: {
-      name: 'secrets',
-      node: [
-        { opType: 'MatMul', input: ['features', 'weights'], output: ['product'] },
-        { opType: 'Add', input: ['product', 'bias'], output: ['logits'] },
-        { opType: 'Sigmoid', input: ['logits'], output: ['scores'] },
-      ],
-      initializer: [tensor('weights', [WIDTH, LABELS.length], matrix), tensor('bias', [LABELS.length], bias)],
-      input: [value('features', WIDTH)],
-      output: [value('scores', LABELS.length)],
-    },
-  });
-  return onnx.ModelProto.encode(model).finish();
 }
 
 const thresholds = chooseThresholds();
-const data = rows(lines(1, [0, 1, 2, 3], 90));
-const weights = train(data);
-const test = rows(heldOut());
+const data = examples(lines(1, TRAINED, EACH));
+const network = train(data, DENSE, LABELS.length);
 const measured = {
-  split: 'fold 4: forms that neither training nor the choice of thresholds has seen',
-  held_out: measure(test, weights, thresholds),
-  held_out_at_one_half: measure(test, weights, [0.5, 0.5]),
-  same_forms_other_values: measure(rows(lines(99, [0, 1, 2, 3], 20)), weights, thresholds),
+  split: 'fold 4: families that neither training nor the choice of thresholds has seen',
+  held_out: measure(judged(examples(heldOut()), network), thresholds),
+  every_family_unseen: measure(unseen([...TRAINED, 4]), thresholds),
+  same_families_other_values: measure(judged(examples(otherValues()), network), thresholds),
 };
 const card = {
   name: 'secrets',
@@ -143,6 +91,6 @@ const card = {
   trained_with: { script: 'scripts/train-secrets-model.ts', lines: data.length },
 };
 const out = new URL('../models/secrets.onnx', import.meta.url);
-writeFileSync(out, toOnnx(weights));
+writeFileSync(out, toOnnx(network));
 writeFileSync(`${out.pathname}.json`, `${JSON.stringify(card, null, 2)}\n`);
 process.stdout.write(`${JSON.stringify(measured, null, 2)}\n`);

@@ -19,6 +19,9 @@ const ASSIGNED = new RegExp(
 /** Values that stand for a secret kept elsewhere, or for none at all. */
 const STANDS_IN =
   /^(?:\$|<|\{|%[^%]*%|\*{2}|x{3,}$|\[|@|!|null\b|none\b|true\b|false\b|yes\b|no\b|env[.(]|process\.|os\.|config\.|var\.|local\.|data\.|vault[:/]|ref\+|arn:|file:|\/|\.|\d{1,4}$|[\w.]+[([]|[a-z]+$|[A-Z_]+$|redacted|changeme|required|optional)/;
+/** Names that end so speak of a secret and do not hold it. */
+const SPEAKS_OF =
+  /(?:names?|[_-]ids?|Ids?|file|path|ref|url|type|length|ttl|expiry|policy|version|count|enabled|required)["']?\s*[=:]/;
 const HASH_CONTEXT =
   /\b(?:sha-?(?:1|224|256|384|512)|md5|digest|checksum|integrity|commit|revision|etag|fingerprint|uuid|guid|trace|span|image|layer|resolved|certificate|public|build|base64,)/i;
 const USERINFO = /[a-z][a-z0-9+.-]*:\/\/[^\s/:@]*:[^\s/@$<{*]{3,}@/i;
@@ -29,8 +32,11 @@ const VENDOR =
 export const SIGNALS = 28;
 
 export function signals(line: string): readonly number[] {
-  const values = [...line.matchAll(ASSIGNED)].map((m) => m[2] ?? '').filter((v) => v !== '');
-  const literal = values.filter((v) => !STANDS_IN.test(v));
+  const found = [...line.matchAll(ASSIGNED)].map((m) => ({ whole: m[0], value: m[2] ?? '' }));
+  const values = found.map((f) => f.value);
+  const literal = found
+    .filter(({ whole, value }) => !STANDS_IN.test(value) && !SPEAKS_OF.test(whole))
+    .map((f) => f.value);
   const random = randomRun(line);
   const hashed = random !== '' && HASH_CONTEXT.test(line);
   const vendor = VENDOR.test(line) && random !== '' && !hashed;

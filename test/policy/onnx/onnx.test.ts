@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -29,11 +29,14 @@ describe('the model secrets.onnx', () => {
     const lines = heldOut();
     const said = [];
     for (const { text } of lines) said.push((await model.evaluate(input(text))).violations.join('\n'));
+    expect(statSync(path).size).toBeLessThan(1024 * 1024);
     for (const [j, claim] of card.measured.held_out.entries()) {
       const hits = said.map((s) => s.includes(`: ${claim.label} (`));
       const right = hits.filter((hit, i) => hit && lines[i]?.labels[j] === 1).length;
       expect(right / hits.filter(Boolean).length).toBeCloseTo(claim.precision, 2);
       expect(right / lines.filter((l) => l.labels[j] === 1).length).toBeCloseTo(claim.recall, 2);
+      expect(claim.precision).toBeGreaterThan(0.85);
+      expect(claim.recall).toBeGreaterThan(0.9);
     }
   });
 
