@@ -105,7 +105,19 @@ export interface Anchor {
   readonly detect: Detector;
 }
 
-export function runScan(text: string, trigrams: Trigrams, anchors: readonly Anchor[]): Scan {
+/** A stretch of text to look at, [start, end). */
+export interface Region {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Stops at anchors within the regions only; detectors still see all of the text around them. */
+export function runScan(
+  text: string,
+  trigrams: Trigrams,
+  anchors: readonly Anchor[],
+  regions: readonly Region[] = [{ start: 0, end: text.length }],
+): Scan {
   const scan = new Scan(text);
   const { hit, candidates } = trigrams;
   // One byte a UTF-16 unit keeps positions the same; what is cut off can only cause a false suspicion.
@@ -113,15 +125,20 @@ export function runScan(text: string, trigrams: Trigrams, anchors: readonly Anch
   const bytes = Buffer.allocUnsafe(text.length + 1);
   bytes.write(text, 'latin1');
   bytes[text.length] = 0;
-  let three = 0;
-  for (let i = nextHit(bytes, 0, 0, hit, CLASS_OF); i < bytes.length; ) {
-    const end = i + 1;
-    three = ((i >= 2 ? CLASS_OF[bytes[i - 2]!]! : 0) << 10) | ((i >= 1 ? CLASS_OF[bytes[i - 1]!]! : 0) << 5);
-    three |= CLASS_OF[bytes[i]!]!;
-    scan.position = end;
-    const took = suspect(scan, candidates[three] ?? NOBODY, anchors, end);
-    // Whatever was half matched belongs to what has just been taken.
-    i = nextHit(bytes, scan.position, took || scan.position > end ? 0 : three, hit, CLASS_OF);
+  for (const region of regions) {
+    const limit = region.end + 1;
+    let i = nextHit(bytes, Math.max(region.start, scan.position), limit, 0, hit, CLASS_OF);
+    while (i < limit) {
+      const end = i + 1;
+      const three =
+        ((i >= 2 ? CLASS_OF[bytes[i - 2]!]! : 0) << 10) |
+        ((i >= 1 ? CLASS_OF[bytes[i - 1]!]! : 0) << 5) |
+        CLASS_OF[bytes[i]!]!;
+      scan.position = end;
+      const took = suspect(scan, candidates[three] ?? NOBODY, anchors, end);
+      // Whatever was half matched belongs to what has just been taken.
+      i = nextHit(bytes, scan.position, limit, took || scan.position > end ? 0 : three, hit, CLASS_OF);
+    }
   }
   return scan;
 }
@@ -129,13 +146,20 @@ export function runScan(text: string, trigrams: Trigrams, anchors: readonly Anch
 const NOBODY: readonly Candidate[] = [];
 
 /** Nearly all the time is spent here: position of the next three characters that some anchor has, from `i` on. */
-function nextHit(bytes: Uint8Array, i: number, three: number, hit: Uint8Array, classOf: Uint8Array): number {
-  const length = bytes.length;
-  for (; i < length; i++) {
+function nextHit(
+  bytes: Uint8Array,
+  from: number,
+  limit: number,
+  before: number,
+  hit: Uint8Array,
+  classOf: Uint8Array,
+): number {
+  let three = before;
+  for (let i = from; i < limit; i++) {
     three = ((three << 5) | classOf[bytes[i]!]!) & 0x7fff;
     if (hit[three] !== 0) return i;
   }
-  return length;
+  return limit;
 }
 
 /** Asks the anchors that may stand here, in the order of the table, until one has moved the pass on. */

@@ -61,7 +61,7 @@ export function redactionStream(
     const visible = spans
       .filter((span) => span.end > base && span.start < cut)
       .map((span) => ({ ...span, start: Math.max(span.start, base) - base, end: span.end - base }));
-    const out = replaceSpans(held.slice(base, cut), visible);
+    const { text: out } = replaceSpans(held.slice(base, cut), visible);
     const keep = Math.max(0, cut - LEAD);
     held = held.slice(keep);
     shown = cut - keep;

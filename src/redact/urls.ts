@@ -69,11 +69,13 @@ function userinfo(text: string, from: number): Userinfo | undefined {
 /** The same, percent-encoded: `postgres%3A%2F%2Fuser%3Apw%40host`. */
 export const detectEncodedUrl: Detector = (scan, _start, end) => {
   const { text } = scan;
-  const window = text.slice(end, end + REACH);
-  const found = /^([^\s"'<>&]{0,80}?)%3A([^\s"'<>&]{1,200}?)%40/i.exec(window);
-  if (found === null) return false;
-  const from = end + found[1]!.length + 3;
-  return !/%2f/i.test(found[1]!) && scan.take(from, from + found[2]!.length, 'basic_auth_url');
+  // Searched for its signs, not matched: text that is full of `%3A` would be tried at each of them.
+  const window = text.slice(end, end + 290);
+  const colon = window.search(/%3a/i);
+  if (colon < 0 || colon > 80 || /%2f/i.test(window.slice(0, colon))) return false;
+  const at = window.indexOf('%40', colon + 4);
+  if (at < 0 || at - colon > 203 || /[\s"'<>&]/.test(window.slice(0, at))) return false;
+  return scan.take(end + colon + 3, end + at, 'basic_auth_url');
 };
 
 /** `jdbc:oracle:thin:user/password@host`. */
