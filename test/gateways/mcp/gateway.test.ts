@@ -1,78 +1,28 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import {
   CreateMessageRequestSchema,
+  EmptyResultSchema,
+  ResultSchema,
   ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../../src/core/index.ts';
-import { createMcpGateway, type McpConfigInput } from '../../../src/gateways/mcp/index.ts';
-import { eventually, gatewayState } from '../state.ts';
+import { eventually } from '../state.ts';
+import { call, gateways, NODE, oddServer, serverFrom, textOf } from './help.ts';
 
-const NODE = process.execPath;
-const odd = fileURLToPath(new URL('./odd-server.ts', import.meta.url));
-const bin = (name: string) =>
-  fileURLToPath(
-    new URL(`../../../node_modules/@modelcontextprotocol/${name}/dist/index.js`, import.meta.url),
-  );
-const oddServer = (flavour = 'plain', name = 'odd') => ({
-  name,
-  command: [NODE, odd],
-  env: { ODD_TOOLS: flavour },
-});
-const everything = { name: 'every', command: [NODE, bin('server-everything'), 'stdio'] };
-
-let state: Awaited<ReturnType<typeof gatewayState>>;
-const ends: (() => Promise<unknown>)[] = [];
-beforeEach(async () => {
-  state = await gatewayState();
-});
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-  await state.close();
-});
-
-function gatewayOf(config: McpConfigInput) {
-  const gateway = createMcpGateway(config, {
-    ...state.deps,
-    database: state.database,
-    env: process.env,
-    baseDir: state.dir,
-  });
-  ends.push(gateway.close);
-  return gateway;
-}
-
-async function clientOf(config: McpConfigInput, prepare: (client: Client) => void = () => undefined) {
-  const gateway = gatewayOf({ default: 'allow', ...config });
-  const [mine, theirs] = InMemoryTransport.createLinkedPair();
-  await gateway.attach(theirs as Transport);
-  const client = new Client(
-    { name: 'test', version: '1' },
-    { capabilities: { sampling: {}, elicitation: {}, roots: {} } },
-  );
-  prepare(client);
-  await client.connect(mine as Transport);
-  ends.push(() => client.close());
-  return client;
-}
-
-const textOf = (result: unknown) => (result as { content: { text: string }[] }).content[0]!.text;
-const call = (client: Client, name: string, args: Record<string, unknown> = {}, options = {}) =>
-  client.callTool({ name, arguments: args }, undefined, options);
+const everything = { name: 'every', command: [NODE, serverFrom('server-everything'), 'stdio'] };
+const t = gateways();
+const { clientOf, gatewayOf, httpClient: connect } = t;
 
 describe('what passes', () => {
   it('[GW-M13] [GW-M25] a call is forwarded, answered and recorded as intent and outcome', async () => {
     const client = await clientOf({ servers: [oddServer()] });
     expect(textOf(await call(client, 'echo', { a: 1, password: 'Tr0ub4dor&3xyz' }))).toContain('"a":1');
-    const asked = state.records().find((r) => r.type === 'mcp.request' && r.method === 'tools/call');
+    const asked = t.state.records().find((r) => r.type === 'mcp.request' && r.method === 'tools/call');
     const done = await eventually(() =>
-      state.records().find((r) => r.phase === 'outcome' && r.intent_id === asked?.intent_id),
+      t.state.records().find((r) => r.phase === 'outcome' && r.intent_id === asked?.intent_id),
     );
     expect(asked).toMatchObject({
       caller: 'local',
@@ -82,7 +32,7 @@ describe('what passes', () => {
       verdict: 'allow',
     });
     expect(done).toMatchObject({ outcome: 'done', response_sha256: expect.any(String) });
-    expect(JSON.stringify(state.records())).not.toContain('Tr0ub4dor');
+    expect(JSON.stringify(t.state.records())).not.toContain('Tr0ub4dor');
   });
 
   it('a real server: tools, progress, resources, templates, prompts, logging level, sampling', async () => {
@@ -119,7 +69,7 @@ describe('what passes', () => {
       'sampled here',
     );
     expect(
-      state.records().some((r) => r.type === 'mcp.server_request' && r.method === 'sampling/createMessage'),
+      t.state.records().some((r) => r.type === 'mcp.server_request' && r.method === 'sampling/createMessage'),
     ).toBe(true);
   });
 
@@ -150,7 +100,7 @@ describe('what passes', () => {
     expect(many.map((r) => JSON.parse(textOf(r)).i)).toEqual(Array.from({ length: 50 }, (_, i) => i));
     stop.abort('enough');
     await expect(hanging).rejects.toThrow();
-    await eventually(() => state.records().find((r) => r.outcome === 'failed'));
+    await eventually(() => t.state.records().find((r) => r.outcome === 'failed'));
   });
 });
 
@@ -177,7 +127,7 @@ describe('what does not', () => {
     });
     await call(client, 'post', { to: [{ host: 'good.example' }] });
     expect(textOf(await call(client, 'count'))).toBe('2');
-    expect(state.records().find((r) => r.type === 'mcp.refused')).toMatchObject({ verdict: 'deny' });
+    expect(t.state.records().find((r) => r.type === 'mcp.refused')).toMatchObject({ verdict: 'deny' });
     await expect(client.readResource({ uri: 'odd://one' })).rejects.toMatchObject({ code: -32003 });
   });
 
@@ -187,7 +137,7 @@ describe('what does not', () => {
       rules: [{ name: 'careful', verdict: 'warn', names: ['post'] }],
     });
     await call(client, 'post');
-    expect(state.records().find((r) => r.name === 'post')).toMatchObject({
+    expect(t.state.records().find((r) => r.name === 'post')).toMatchObject({
       verdict: 'warn',
       evaluations: expect.arrayContaining([expect.objectContaining({ rule: 'careful' })]),
     });
@@ -212,10 +162,10 @@ describe('what does not', () => {
   });
 
   it('[GW-M20] [GW-M21] [GW-M23] [GW-M24] [GW-M19] [GW-M22] paths stay in the workspace, links included', async () => {
-    const root = join(state.dir, 'work');
+    const root = join(t.state.dir, 'work');
     mkdirSync(root);
-    writeFileSync(join(state.dir, 'outside.txt'), 'x');
-    symlinkSync(state.dir, join(root, 'link'));
+    writeFileSync(join(t.state.dir, 'outside.txt'), 'x');
+    symlinkSync(t.state.dir, join(root, 'link'));
     const client = await clientOf({
       servers: [oddServer()],
       workspaces: [{ servers: ['odd'], roots: [root], arguments: ['path', 'paths.*'] }],
@@ -236,7 +186,7 @@ describe('what does not', () => {
     expect(waiting.isError).toBe(true);
     expect(textOf(await call(changed, 'count'))).toBe('1');
     const id = String(waiting._meta?.['writ/approval_id']);
-    expect((await state.queue.respond(id, { approved: true, approver: 'lena' })).ok).toBe(true);
+    expect((await t.state.queue.respond(id, { approved: true, approver: 'lena' })).ok).toBe(true);
     expect(textOf(await call(changed, 'echo', { x: 1 }))).toBe('{"x":1}');
     expect(textOf(await call(changed, 'echo', { x: 2 }))).toBe('{"x":2}');
     const renamed = await clientOf({ servers: [oddServer('renamed')], limits });
@@ -246,16 +196,15 @@ describe('what does not', () => {
 
 describe('where a request goes', () => {
   it('[GW-M4] methods nobody knew are judged by configuration alone', async () => {
-    const any = (await import('@modelcontextprotocol/sdk/types.js')).ResultSchema;
     const ask = (client: Client) =>
-      client.request({ method: 'x.example/act', params: { a: 1 } } as never, any);
+      client.request({ method: 'x.example/act', params: { a: 1 } } as never, ResultSchema);
     const closed = await clientOf({ servers: [oddServer()], default: 'deny' });
     await expect(ask(closed)).rejects.toMatchObject({ code: -32003 });
     const rules = [{ name: 'ours', verdict: 'allow' as const, methods: ['x.example/*'] }];
     const open = await clientOf({ servers: [oddServer()], default: 'deny', rules });
     // It got as far as the server, which does not know it.
     await expect(ask(open)).rejects.toMatchObject({ code: -32601 });
-    const record = state.records().find((r) => r.method === 'x.example/act' && r.phase === 'intent');
+    const record = t.state.records().find((r) => r.method === 'x.example/act' && r.phase === 'intent');
     expect(record).toMatchObject({
       verdict: 'allow',
       evaluations: [expect.objectContaining({ rule: 'ours' })],
@@ -267,10 +216,10 @@ describe('where a request goes', () => {
       [oddServer(), oddServer('plain', 'twin')],
       [oddServer('plain', 'twin'), oddServer()],
     ]) {
-      const before = state.records().length;
+      const before = t.state.records().length;
       const client = await clientOf({ servers });
       for (let i = 0; i < 3; i++) await client.readResource({ uri: 'odd://one' });
-      const reads = state
+      const reads = t.state
         .records()
         .slice(before)
         .filter((r) => r.method === 'resources/read' && r.phase === 'intent');
@@ -291,13 +240,13 @@ describe('a person is asked', () => {
       { n: 1 },
       { onprogress: (p: { message?: string }) => messages.push(p.message ?? '') },
     );
-    const request = await eventually(() => state.queue.list({ status: 'pending' })[0]);
-    await state.queue.respond(request.approval_id, { approved: true, approver: 'lena', role: 'lead' });
+    const request = await eventually(() => t.state.queue.list({ status: 'pending' })[0]);
+    await t.state.queue.respond(request.approval_id, { approved: true, approver: 'lena', role: 'lead' });
     expect(textOf(await pending)).toBe('{"n":1}');
     expect(messages[0]).toContain(request.approval_id);
     const refused = call(client, 'post', { n: 2 });
-    const second = await eventually(() => state.queue.list({ status: 'pending' })[0]);
-    await state.queue.respond(second.approval_id, {
+    const second = await eventually(() => t.state.queue.list({ status: 'pending' })[0]);
+    await t.state.queue.respond(second.approval_id, {
       approved: false,
       approver: 'lena',
       role: 'lead',
@@ -313,7 +262,7 @@ describe('a person is asked', () => {
     const id = String(waiting._meta?.['writ/approval_id']);
     const client = await clientOf(config);
     expect((await call(client, 'post', { n: 1 })).isError).toBe(true);
-    await state.queue.respond(id, { approved: true, approver: 'lena', role: 'lead' });
+    await t.state.queue.respond(id, { approved: true, approver: 'lena', role: 'lead' });
     expect((await call(client, 'post', { n: 2 })).isError).toBe(true);
     expect(textOf(await call(client, 'post', { n: 1 }))).toBe('{"n":1}');
     expect((await call(client, 'post', { n: 1 })).isError).toBe(true);
@@ -348,7 +297,7 @@ describe('servers that misbehave', () => {
     const clean = await call(client, 'echo', { t: 'password=Tr0ub4dor&3xyz' });
     expect(textOf(clean)).not.toContain('Tr0ub4dor');
     expect(clean._meta?.['writ/redactions']).toBe(1);
-    await eventually(() => state.records().find((r) => r.type === 'mcp.response' && r.verdict === 'deny'));
+    await eventually(() => t.state.records().find((r) => r.type === 'mcp.response' && r.verdict === 'deny'));
   });
 
   it('a frame beyond the limit ends that server, not the gateway', async () => {
@@ -359,7 +308,7 @@ describe('servers that misbehave', () => {
   it('[GW-M32] when the record cannot be written nothing is forwarded', async () => {
     const client = await clientOf({ servers: [oddServer()] });
     await call(client, 'echo');
-    await state.deps.journal.close();
+    await t.state.deps.journal.close();
     await expect(call(client, 'echo')).rejects.toThrow(/could not judge or record|cannot record/);
   });
 });
@@ -375,15 +324,6 @@ describe('over HTTP', () => {
     ],
     ...more,
   });
-  const connect = async (url: string, token: string) => {
-    const client = new Client({ name: 'test', version: '1' });
-    const transport = new StreamableHTTPClientTransport(new URL(url), {
-      requestInit: { headers: { authorization: `Bearer ${token}` } },
-    });
-    await client.connect(transport as Transport);
-    ends.push(() => client.close());
-    return { client, transport };
-  };
   const post = (url: string, body: string, headers: Record<string, string> = {}) =>
     fetch(url, {
       method: 'POST',
@@ -421,10 +361,7 @@ describe('over HTTP', () => {
     expect((await fetch(url.replace('/mcp', '/metrics'))).status).toBe(401);
     const { client } = await connect(url, TOKEN);
     await expect(
-      client.request(
-        { method: 'no/such', params: {} } as never,
-        (await import('@modelcontextprotocol/sdk/types.js')).EmptyResultSchema,
-      ),
+      client.request({ method: 'no/such', params: {} } as never, EmptyResultSchema),
     ).rejects.toMatchObject({ code: -32601 });
     await connect(url, TOKEN);
     await expect(connect(url, TOKEN)).rejects.toThrow();
