@@ -1,9 +1,6 @@
-import { join } from 'node:path';
-import { createOrchestrator } from '../../src/cloud/index.ts';
-import { systemIds } from '../../src/core/index.ts';
-import { labClock } from '../../src/lab/index.ts';
-import { openLedger } from '../../src/ledger/index.ts';
-import { createShell } from '../../src/shell/index.ts';
+import { systemClock } from '../../src/core/index.ts';
+import { openJournal } from '../../src/ledger/index.ts';
+import { openLabSession } from './lab-session.ts';
 
 /**
  * A session of its own process on a lab, which says yes to everything and kills itself (-9) when it is about to
@@ -13,32 +10,13 @@ import { createShell } from '../../src/shell/index.ts';
  */
 type Words = [folder: string, session: string, limit: string, what: string, ...operands: string[]];
 const [folder, sessionId, limit, what, ...operands] = process.argv.slice(2) as Words;
-const clock = labClock(600);
-const ledger = openLedger({ stateDir: join(folder, '.writ'), clock });
-const auditDir = join(folder, 'audit');
-const labDir = join(folder, 'lab');
 let records = 0;
 
-const shell = await createShell({
-  sessionId,
-  auditDir,
-  openJournal: (path) => ledger.openJournal({ path, flush: 'group' }),
-  approver: { ask: async () => ({ kind: 'approve', approver: 't' }) },
-  clock,
-  ids: systemIds,
-  cwd: folder,
-  programPath: [join(labDir, 'bin')],
-  env: { WRIT_LAB_DIR: labDir },
-});
-const orchestrator = await createOrchestrator({
-  shell,
-  sessionId,
-  taskDir: auditDir,
-  captureDir: join(auditDir, 'captures'),
-  clock,
+const yes = { ask: async () => ({ kind: 'approve', approver: 't' }) as const };
+const { orchestrator, close } = await openLabSession(folder, sessionId, yes, {
   scanAzure: false,
   openJournal: async (path) => {
-    const journal = await ledger.openJournal({ path, flush: 'each' });
+    const journal = await openJournal({ path, clock: systemClock, flush: 'each' });
     const append: typeof journal.append = (record) => {
       records++;
       if (records === Number(limit)) process.kill(process.pid, 'SIGKILL');
@@ -59,5 +37,4 @@ if (what === 'start') {
     await orchestrator.orchestrate({ intent: 'cleanup_task', task_id });
   }
 }
-await orchestrator.close();
-await shell.close();
+await close();

@@ -6,6 +6,7 @@ import { expect, it } from 'vitest';
 import { loadTasks } from '../../src/cloud/index.ts';
 import { type PreparedLab, prepareLab, worldFile } from '../../src/lab/index.ts';
 import { readState } from '../../src/lab/lab/state.ts';
+import { SPEED } from './lab-session.ts';
 import { WORLD } from './on-lab.ts';
 
 const DRIVER = new URL('./kill-driver.ts', import.meta.url).pathname;
@@ -19,7 +20,7 @@ interface Place {
 
 async function place(): Promise<Place> {
   const folder = mkdtempSync(join(tmpdir(), 'writ-cloud-kill-'));
-  return { folder, lab: await prepareLab(worldFile(WORLD), join(folder, 'lab'), { speed: 600 }) };
+  return { folder, lab: await prepareLab(worldFile(WORLD), join(folder, 'lab'), { speed: SPEED }) };
 }
 
 let sessions = 0;

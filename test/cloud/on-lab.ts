@@ -1,16 +1,10 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  createOrchestrator,
-  type OrchestrateResponse,
-  type Orchestrator,
-  type OrchestratorOptions,
-} from '../../src/cloud/index.ts';
-import { systemIds } from '../../src/core/index.ts';
-import { labClock, type PreparedLab, prepareLab, worldFile } from '../../src/lab/index.ts';
-import { openLedger } from '../../src/ledger/index.ts';
-import { createShell } from '../../src/shell/index.ts';
+import type { OrchestrateResponse, Orchestrator, OrchestratorOptions } from '../../src/cloud/index.ts';
+import type { Approver } from '../../src/core/index.ts';
+import { type PreparedLab, prepareLab, worldFile } from '../../src/lab/index.ts';
+import { openLabSession, SPEED } from './lab-session.ts';
 
 /** The whole road on the simulated Azure: real shell, real classification, real forensic engine. */
 export interface LabBench {
@@ -30,7 +24,6 @@ export interface LabBench {
   close(): Promise<void>;
 }
 
-const SPEED = 600;
 export const WORLD = 'freight-booking-queue';
 const ACCOUNT = 'freightcaps';
 
@@ -40,57 +33,26 @@ export async function onLab(
 ): Promise<LabBench> {
   const folder = mkdtempSync(join(tmpdir(), 'writ-cloud-lab-'));
   const lab = await prepareLab(world, join(folder, 'lab'), { speed: SPEED });
-  const clock = labClock(SPEED);
-  const ledger = openLedger({ stateDir: join(folder, '.writ'), clock });
-  const openJournal = (path: string) => ledger.openJournal({ path, flush: 'group' });
-  const auditDir = join(folder, 'audit');
   const asked: string[] = [];
   let approve: (command: string) => boolean = () => true;
-
-  const openSession = async (sessionId: string) => {
-    const shell = await createShell({
-      sessionId,
-      auditDir,
-      openJournal,
-      approver: {
-        ask: async (q) => {
-          asked.push(q.action.subject);
-          return approve(q.action.subject)
-            ? { kind: 'approve', approver: 't' }
-            : { kind: 'deny', approver: 't', reason: 'not today' };
-        },
-      },
-      clock,
-      ids: systemIds,
-      cwd: folder,
-      programPath: [lab.bin],
-      env: { WRIT_LAB_DIR: lab.dir },
-    });
-    const orchestrator = await createOrchestrator({
-      shell,
-      sessionId,
-      taskDir: auditDir,
-      captureDir: join(auditDir, 'captures'),
-      clock,
-      openJournal,
-      ...options,
-    });
-    return { shell, orchestrator };
+  const approver: Approver = {
+    ask: async (q) => {
+      asked.push(q.action.subject);
+      return approve(q.action.subject)
+        ? { kind: 'approve', approver: 't' }
+        : { kind: 'deny', approver: 't', reason: 'not today' };
+    },
   };
-
-  let sessions = 1;
-  let session = await openSession('ghost_lab_1');
-  const close = async () => {
-    await session.orchestrator.close();
-    await session.shell.close();
-  };
+  let sessions = 0;
+  const next = () => openLabSession(folder, `ghost_lab_${++sessions}`, approver, options);
+  let session = await next();
   const ask = (intent: string, task_id: string) => session.orchestrator.orchestrate({ intent, task_id });
   return {
     lab,
-    captures: join(auditDir, 'captures'),
+    captures: join(folder, 'audit', 'captures'),
     asked,
-    answer: (next) => {
-      approve = next;
+    answer: (decide) => {
+      approve = decide;
     },
     orchestrator: () => session.orchestrator,
     capture: (target = 'fb-web-01', extra = {}) =>
@@ -112,10 +74,9 @@ export async function onLab(
     },
     cleanup: (taskId) => ask('cleanup_task', taskId),
     restart: async () => {
-      await close();
-      sessions++;
-      session = await openSession(`ghost_lab_${sessions}`);
+      await session.close();
+      session = await next();
     },
-    close,
+    close: () => session.close(),
   };
 }
