@@ -50,7 +50,7 @@ const ROOMS: Record<string, Room> = {
     io: [...FILES, 'node:http', 'node:https', 'node:net', 'node:tls'],
   },
   cloud: { imports: ['shell', 'ledger', 'redact'], io: FILES },
-  pcap: { imports: [], doors: ['main.ts'], io: FILES },
+  pcap: { imports: [], io: [...FILES, 'node:worker_threads'] },
   ghost: { imports: ['shell', 'cloud', 'gateways', 'ledger', 'redact'], io: FILES },
   lab: { imports: [], io: FILES },
   console: { imports: ['authority', 'runner', 'flight', 'ledger', 'redact'], io: [...FILES, 'node:http'] },
