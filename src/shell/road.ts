@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import type { Authority } from '../authority/index.ts';
 import { actionDigest, messageOf } from '../core/index.ts';
 import type { Commanded, ShellAudit } from './audit.ts';
@@ -133,11 +134,15 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : value === undefined || value === null ? '' : String(value);
 }
 
+/** Programs that run the one named behind them: `timeout 5 az …` is Azure's affair too. */
+const CARRIERS: ReadonlySet<string> = new Set('timeout nice ionice env nohup stdbuf setsid time'.split(' '));
+
 function environmentOf(classification: Classification, command: string): 'local' | 'azure' {
-  const programs = classification.pipeline?.map((argv) => argv[0] ?? '') ?? [
-    command.trimStart().split(/\s/, 1)[0] ?? '',
-  ];
-  return programs.some((program) => /(?:^|\/)az$/.test(program)) ? 'azure' : 'local';
+  const stages = classification.pipeline ?? [command.trim().split(/\s+/, 16)];
+  const isAzure = stages.some(([program = '', ...rest]) =>
+    (CARRIERS.has(basename(program)) ? rest : [program]).some((word) => basename(word) === 'az'),
+  );
+  return isAzure ? 'azure' : 'local';
 }
 
 function decisionOf(action: ShellAction | null): string | null {

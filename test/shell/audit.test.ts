@@ -43,7 +43,15 @@ describe('the record', () => {
   it('[SHL-40] has exactly the fields of the design page, one line a command, forbidden and denied included', async () => {
     place.program('az', 'echo "[]"');
     shell = await place.open();
-    for (const command of ['az vm list', 'rm -rf /', 'touch x', 'cat a; cat b', '', 'az vm delete -n a -g b'])
+    for (const command of [
+      'az vm list',
+      'rm -rf /',
+      'touch x',
+      'cat a; cat b',
+      '',
+      'az vm delete -n a -g b',
+      'timeout 5 az vm list',
+    ])
       await shell.execute({ command, reasoning: 'why not' });
     await shell.close();
     const records = lines(auditFile());
@@ -53,6 +61,7 @@ describe('the record', () => {
       ['s1_003', 'denied', 'user_abandoned', 'local'],
       ['s1_004', 'denied', 'user_abandoned', 'local'],
       ['s1_005', 'denied', 'user_abandoned', 'azure'],
+      ['s1_006', 'denied', 'user_abandoned', 'azure'],
     ]);
     for (const record of records) {
       const own = Object.keys(record).filter((key) => key !== 'v' && key !== 'format');

@@ -20,7 +20,7 @@ const changes = risky(
     'ip link delete show',
     'ip route save',
   ],
-  ['ip link show', 'ip route get 8.8.8.8', 'ip addr'],
+  ['ip link show', 'ip route get 8.8.8.8', 'ip r get 8.8.8.8', 'ip addr'],
 );
 const executes = risky(
   'ip.exec',
@@ -93,6 +93,13 @@ const OBJECTS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
     ] as const
   ).map(([name, commands]) => [name, new Set(commands.split(' '))]),
 );
+/** One letter means the first object that begins with it, in the order of ip's own table. */
+const LETTERS: ReadonlyMap<string, string> = new Map([
+  ['a', 'address'],
+  ['r', 'route'],
+  ['n', 'neighbor'],
+  ['l', 'link'],
+]);
 const NEVER: ReadonlyMap<string, typeof watches> = new Map([['monitor', watches]]);
 
 function optionVerdict(word: Word): { verdict: Verdict | null; takesValue: boolean } {
@@ -107,7 +114,7 @@ function optionVerdict(word: Word): { verdict: Verdict | null; takesValue: boole
 }
 
 function objectVerdict(object: Word, command: Word | undefined): Verdict | null {
-  const text = object.value;
+  const text = LETTERS.get(object.value) ?? object.value;
   if (command !== undefined && /^(?:e|ex|exe|exec)$/.test(command.value) && /^(?:n|v)/.test(text))
     return at(executes, command);
   let known = false;
