@@ -192,7 +192,7 @@ function textOption(argv: readonly string[]): string | null {
 }
 
 const OTHERS: ReadonlySet<string> = new Set(
-  'eval trap at batch . source su runuser script capsh flock ip'.split(' '),
+  'eval trap at batch . source su runuser script capsh flock'.split(' '),
 );
 
 export function runsOthers(name: string): boolean {
@@ -226,13 +226,6 @@ export function unwrap(name: string, argv: readonly string[]): Inner | null {
       const text = textOption(argv);
       if (text !== null) return { kind: 'script', text };
       return { kind: 'argv', argv: argv.slice(afterOptions(argv, w('wE', 1, '--timeout', '--wait')) + 1) };
-    }
-    case 'ip': {
-      // `ip netns exec NAME command`, the same of vrf; with -all there is no name.
-      const exec = argv.findIndex((word, i) => i > 1 && /^ex?e?c?$/.test(word) && /^[nv]/.test(argv[i - 1]!));
-      if (exec === -1) return null;
-      const all = argv.slice(1, exec).some((word) => /^--?al?l?$/.test(word));
-      return { kind: 'argv', argv: argv.slice(exec + (all ? 1 : 2)) };
     }
     case 'command':
       // `command -v x` only asks where x is.
