@@ -42,7 +42,10 @@ export async function serve(
   };
   const { listen } = ctx.config;
   const foreign = guardMistake(req, {
-    allowedHosts: [...listen.allowed_hosts, listen.host.toLowerCase()],
+    // The address it listens on is its name, unless that stands for all of them.
+    allowedHosts: /^(0\.0\.0\.0|::)$/.test(listen.host)
+      ? listen.allowed_hosts
+      : [...listen.allowed_hosts, listen.host.toLowerCase()],
     allowedOrigins: listen.allowed_origins,
   });
   if (foreign !== undefined) return fail({ status: 403, code: 'forbidden_origin', message: foreign });
