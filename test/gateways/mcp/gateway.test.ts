@@ -9,6 +9,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../../src/core/index.ts';
+import type { McpConfigInput } from '../../../src/gateways/mcp/index.ts';
 import { eventually } from '../state.ts';
 import { call, gateways, NODE, oddServer, serverFrom, textOf } from './help.ts';
 
