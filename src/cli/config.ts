@@ -28,6 +28,11 @@ export const configSchema = z.strictObject({
       anonymize: z.boolean().optional().describe('replace private addresses and resource ids in outputs'),
       timeout_seconds: z.number().int().min(1).max(3600).optional(),
       az_timeout_seconds: z.number().int().min(1).max(3600).optional(),
+      program_path: z
+        .array(name)
+        .max(16)
+        .optional()
+        .describe("folders whose programs may be run by name, before the system's own, e.g. that of az"),
     })
     .optional(),
   capture: z

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Approver, Clock } from '../core/index.ts';
-import { systemClock, systemIds } from '../core/index.ts';
+import { CODES, EXIT, systemClock, systemIds, WritError } from '../core/index.ts';
 import { type Ledger, openLedger } from '../ledger/index.ts';
 import type { OwnedShell } from '../shell/index.ts';
 import type { Cli } from './cli.ts';
@@ -34,8 +34,9 @@ export function openWorkspace(cli: Cli, flags: FolderFlags, given?: Clock): Work
     clock,
     openShell: async (wish) => {
       const { createShell } = await import('../shell/index.ts');
+      const named = await trustedFolders(settings?.program_path ?? []);
       return createShell({
-        ...(around ? { programPath: [around.bin] } : {}),
+        programPath: [...(around ? [around.bin] : []), ...named],
         ...wish,
         auditDir: place.audit,
         openJournal: (path) => ledger.openJournal({ path, flush: 'group' }),
@@ -51,6 +52,20 @@ export function openWorkspace(cli: Cli, flags: FolderFlags, given?: Clock): Work
       });
     },
   };
+}
+
+/** The folders of `shell.program_path`, or an error: one that others can write to would let them choose what runs. */
+async function trustedFolders(folders: readonly string[]): Promise<readonly string[]> {
+  const { distrust } = await import('../sandbox/index.ts');
+  for (const folder of folders) {
+    const why = distrust(folder);
+    if (why !== undefined)
+      throw new WritError(CODES.invalid_config, `writ.yaml: shell.program_path: ${folder} ${why}`, {
+        suggestion: 'name a folder by its real path that only you or root can write to, as all above it',
+        exit: EXIT.usage,
+      });
+  }
+  return folders;
 }
 
 /**

@@ -5,6 +5,7 @@ export { endOrphans } from './orphans.ts';
 export { resolveProgram } from './resolve-program.ts';
 export { run, runPipeline } from './run.ts';
 export { runInteractive, start } from './start.ts';
+export { distrust } from './trusted-folder.ts';
 export type {
   InteractiveSpec,
   Limits,

@@ -1,5 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -69,6 +79,34 @@ function atTerminal(
 }
 
 const response = (ran: Ran) => JSON.parse(ran.stdout) as Record<string, unknown>;
+
+describe('shell.program_path in writ.yaml', () => {
+  const named = (folder: string) =>
+    writeFileSync(join(dir, 'writ.yaml'), JSON.stringify({ shell: { program_path: [folder] } }));
+
+  it('[SHL-12] finds a program in a folder that is named there', async () => {
+    const bin = join(realpathSync(dir), 'bin');
+    mkdirSync(bin, { mode: 0o755 });
+    writeFileSync(join(bin, 'az'), '#!/bin/sh\necho from there\n', { mode: 0o755 });
+    named(bin);
+    const { code, stdout } = await run(['shell', 'run', '--json', '--', 'az vm list']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ status: 'completed', output: 'from there\n' });
+  });
+
+  it('[SHL-12] refuses a folder that others can write to, that is missing, or that is a link', async () => {
+    const real = realpathSync(dir);
+    mkdirSync(join(real, 'open'));
+    chmodSync(join(real, 'open'), 0o777);
+    mkdirSync(join(real, 'bin'), { mode: 0o755 });
+    symlinkSync(join(real, 'bin'), join(real, 'link'));
+    for (const folder of [join(real, 'open'), join(real, 'missing'), join(real, 'link'), 'bin']) {
+      named(folder);
+      const { code, stderr } = await run(['shell', 'run', '--', 'az vm list']);
+      expect([code, stderr]).toEqual([2, expect.stringContaining('shell.program_path')]);
+    }
+  });
+});
 
 describe('writ shell run', () => {
   it('[SHL-50] runs a SAFE command and prints the response as one JSON document', async () => {
