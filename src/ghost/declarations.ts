@@ -39,7 +39,7 @@ export const DECLARATIONS: readonly ToolDeclaration[] = [
     parameters: {
       type: 'object',
       properties: {
-        target: text('VM name, full resource id, or "source_vm to dest_vm".'),
+        target: text('VM name, group/name, full resource id, or "source_vm to dest_vm".'),
         resource_group: text('Resource group of the VM or VMs.'),
         storage_account: text('Storage account for the capture file.'),
         duration_seconds: { type: 'integer', description: 'Length in seconds; 60 by default, 300 at most.' },
