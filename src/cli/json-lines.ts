@@ -8,13 +8,13 @@ export type InputLine =
 const LONGEST = 16 * 1024 * 1024;
 
 /**
- * Lines of a stream as they come, in order, with bounded memory: a line that is too long is passed over and
- * reported in its place. The last line may lack its line feed.
+ * Lines of a stream in order, all that have come at a time, with bounded memory: a line that is too long is passed
+ * over and reported in its place. The last line may lack its line feed.
  */
 export async function* inputLines(
   input: AsyncIterable<Buffer | string>,
   longest = LONGEST,
-): AsyncGenerator<InputLine> {
+): AsyncGenerator<readonly InputLine[]> {
   let held: Buffer[] = [];
   let size = 0;
   const line = (): InputLine => {
@@ -33,15 +33,17 @@ export async function* inputLines(
   };
   for await (const chunk of input) {
     const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+    const lines: InputLine[] = [];
     let from = 0;
     for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, from)) {
       hold(bytes.subarray(from, end));
       from = end + 1;
-      yield line();
+      lines.push(line());
     }
     if (from < bytes.length) hold(Buffer.from(bytes.subarray(from)));
+    if (lines.length > 0) yield lines;
   }
-  if (size > 0) yield line();
+  if (size > 0) yield [line()];
 }
 
 /** Output that waits when its reader is slower than we are, and notices when the reader has gone. */

@@ -80,6 +80,19 @@ function atTerminal(
 
 const response = (ran: Ran) => JSON.parse(ran.stdout) as Record<string, unknown>;
 
+it.each([
+  ['shell', 'classify', '--jsonl'],
+  ['redact', '--jsonl'],
+])('[SHL-56] writ %s %s answers a line while its input stays open', async (...args) => {
+  const child = spawn(process.execPath, [writ, ...args], { cwd: dir, stdio: 'pipe' });
+  children.push(child);
+  child.stdin.write('"ping 10.0.0.1"\n');
+  const answer = await new Promise<string>((resolve) => child.stdout.once('data', (d) => resolve(String(d))));
+  expect(answer).toContain('ping 10.0.0.1');
+  child.stdin.end();
+  expect((await finished(child)).code).toBe(0);
+});
+
 describe('shell.program_path in writ.yaml', () => {
   const named = (folder: string) =>
     writeFileSync(join(dir, 'writ.yaml'), JSON.stringify({ shell: { program_path: [folder] } }));

@@ -7,8 +7,8 @@ async function* chunks(...parts: string[]) {
 
 async function read(parts: readonly string[], longest?: number) {
   const lines: unknown[] = [];
-  for await (const line of inputLines(chunks(...parts), longest))
-    lines.push(line.ok ? line.text : 'too long');
+  for await (const batch of inputLines(chunks(...parts), longest))
+    lines.push(...batch.map((line) => (line.ok ? line.text : 'too long')));
   return lines;
 }
 

@@ -1,6 +1,6 @@
 import { EXIT, parseJson } from '../../core/index.ts';
 import type { Cli, DefineCommand } from '../cli.ts';
-import { inputLines, outlet } from '../json-lines.ts';
+import { type InputLine, inputLines, outlet } from '../json-lines.ts';
 
 export const define: DefineCommand = (command, cli) => {
   command
@@ -40,23 +40,26 @@ async function redactLines(cli: Cli): Promise<void> {
   const { redact, redactJson } = await import('../../redact/index.ts');
   const out = outlet(cli);
   let number = 0;
-  for await (const line of inputLines(cli.stdin)) {
+  const answer = (line: InputLine): string => {
     number++;
     const parsed = line.ok ? parseJson(line.text) : ({ ok: false, reason: line.why } as const);
     if (!parsed.ok) {
       // Nothing raw leaves here, the parser's words included: they quote the line. The place is kept with null.
       cli.note(`line ${number}: not a JSON value of a length that can be read`);
       cli.exitCode = EXIT.usage;
+      return 'null\n';
     }
-    const value = !parsed.ok
-      ? null
-      : typeof parsed.value === 'string'
-        ? redact(parsed.value).text
-        : redactJson(parsed.value).value;
-    const pending = out.add(`${JSON.stringify(value)}\n`);
-    if (pending && !(await pending)) return;
+    const { value } = parsed;
+    return `${JSON.stringify(typeof value === 'string' ? redact(value).text : redactJson(value).value)}\n`;
+  };
+  for await (const lines of inputLines(cli.stdin)) {
+    for (const line of lines) {
+      const pending = out.add(answer(line));
+      if (pending && !(await pending)) return;
+    }
+    // Whoever writes a line and waits for its answer gets it.
+    if (!(await out.flush())) return;
   }
-  await out.flush();
 }
 
 async function redactDocument(cli: Cli): Promise<void> {

@@ -152,11 +152,14 @@ function defineClassify(command: Command, cli: Cli): void {
 /** One answer a line, whatever the line holds: what cannot be read is RISKY, in its place. */
 async function classifyLines(cli: Cli, classify: (command: string) => Classification): Promise<void> {
   const out = outlet(cli);
-  for await (const line of inputLines(cli.stdin)) {
-    const pending = out.add(`${JSON.stringify(lineAnswer(line, classify))}\n`);
-    if (pending && !(await pending)) return;
+  for await (const lines of inputLines(cli.stdin)) {
+    for (const line of lines) {
+      const pending = out.add(`${JSON.stringify(lineAnswer(line, classify))}\n`);
+      if (pending && !(await pending)) return;
+    }
+    // Whoever writes a line and waits for its answer gets it.
+    if (!(await out.flush())) return;
   }
-  await out.flush();
 }
 
 function lineAnswer(
