@@ -82,11 +82,14 @@ class StepComparer {
   readonly #outputs = new Map<string, Json>();
   /** Steps whose value cannot be told from the record: secrets were taken out of it. */
   readonly #unknown = new Set<string>();
+  /** Many steps give the same as the one before: its hash is made once. */
+  #last: { readonly text: string; readonly hash: string } | undefined;
 
   constructor(original: RunRow, plan: Plan, judge: CallJudge | undefined) {
     this.#original = original;
     this.#plan = plan;
-    this.#judge = judge;
+    // The very policy that was recorded decides as recorded: only another one judges again.
+    this.#judge = judge && policyHash(judge) !== original.policy_hash ? judge : undefined;
     this.#references = checkReferences(plan, (_path, message) => mismatch(original, 0, message));
   }
 
@@ -95,7 +98,7 @@ class StepComparer {
     const differ = (what: string) => mismatch(this.#original, call.step_index, what);
     if (step === undefined || step.tool !== call.tool_name) throw differ('the plan has another tool there');
     if (result && sha256(call.args_json) !== result.input_hash) throw differ('its input has another hash');
-    if (result && (result.output_json === null ? null : sha256(result.output_json)) !== result.output_hash)
+    if (result && this.#outputHash(result.output_json) !== result.output_hash)
       throw differ('its output has another hash');
     const needs = this.#references.needs[call.step_index] ?? [];
     // A secret was taken out of the arguments, or out of what they came from: they cannot be derived again.
@@ -106,7 +109,13 @@ class StepComparer {
         throw differ('its arguments do not follow from the plan');
     }
     this.#keep(call.step_index, step.id, result);
-    if (this.#judge) this.#rejudge(call, result, differ);
+    if (this.#judge) this.#rejudge(this.#judge, call, result, differ);
+  }
+
+  #outputHash(text: string | null): string | null {
+    if (text === null) return null;
+    if (this.#last?.text !== text) this.#last = { text, hash: sha256(text) };
+    return this.#last.hash;
   }
 
   #keep(index: number, id: string | undefined, result: StepRecord['result']): void {
@@ -120,12 +129,11 @@ class StepComparer {
 
   /** Under the policy that was given: the first step that would be decided otherwise is the mismatch. */
   #rejudge(
+    judge: CallJudge,
     call: StepRecord['call'],
     result: StepRecord['result'],
     differ: (what: string) => WritError,
   ): void {
-    const judge = this.#judge as CallJudge;
-    if (sha256(canonicalJson(redactJson(judge.policy.json).value)) === this.#original.policy_hash) return;
     const used = this.#used.get(call.tool_name) ?? 0;
     const finding = judge.find(
       call.tool_name,
@@ -156,13 +164,16 @@ function comparePlans(original: RunRow, given: LoadedPlan | undefined): void {
 }
 
 function comparePolicies(original: RunRow, judge: CallJudge | undefined): void {
-  if (judge === undefined) return;
-  if (sha256(canonicalJson(redactJson(judge.policy.json).value)) !== original.policy_hash)
+  if (judge !== undefined && policyHash(judge) !== original.policy_hash)
     throw mismatch(
       original,
       0,
       'the policy differs from the recorded one, though it decides every step the same',
     );
+}
+
+function policyHash(judge: CallJudge): string {
+  return sha256(canonicalJson(redactJson(judge.policy.json).value));
 }
 
 function mismatch(original: RunRow, index: number, what: string): WritError {
