@@ -14,8 +14,11 @@ import { tsharkVersion } from './support/tshark.ts';
 const A = `writ-a-${process.pid}`;
 const B = `writ-b-${process.pid}`;
 
+/** sysctl, tc and nft live where only root's PATH leads. */
+const env = { ...process.env, PATH: `${process.env.PATH ?? ''}:/usr/sbin:/sbin` };
+
 function sh(command: string, ...args: readonly string[]): boolean {
-  return spawnSync(command, args, { stdio: 'ignore' }).status === 0;
+  return spawnSync(command, args, { stdio: 'ignore', env }).status === 0;
 }
 
 function mayMakeNamespaces(): boolean {
@@ -71,7 +74,8 @@ const talk = (port, text, after) => new Promise((done) => {
 async function listening(file: string): Promise<void> {
   const ready = () =>
     existsSync(file) &&
-    spawnSync('ip', ['netns', 'exec', B, 'ss', '-Htln', 'sport = :7000'], { encoding: 'utf8' }).stdout !== '';
+    spawnSync('ip', ['netns', 'exec', B, 'ss', '-Htln', 'sport = :7000'], { encoding: 'utf8', env })
+      .stdout !== '';
   for (let tries = 0; tries < 100 && !ready(); tries++) await sleep(100);
 }
 
@@ -147,11 +151,14 @@ describe.skipIf(!possible)(
         sh('ip', ...inside(space, 'ip', 'link', 'set', dev, 'gso_max_segs', '1'));
       // Small receive buffers, so that a reader who stops closes the window soon.
       sh('ip', ...inside(B, 'sysctl', '-qw', 'net.ipv4.tcp_rmem=4096 8192 16384'));
-      const dump = spawn('ip', inside(B, 'tcpdump', '-i', device, '-U', '-w', file), { stdio: 'ignore' });
-      const server = spawn('ip', inside(B, process.execPath, '-e', SERVER), { stdio: 'ignore' });
+      const dump = spawn('ip', inside(B, 'tcpdump', '-i', device, '-U', '-w', file), {
+        stdio: 'ignore',
+        env,
+      });
+      const server = spawn('ip', inside(B, process.execPath, '-e', SERVER), { stdio: 'ignore', env });
       running.push(dump, server);
       await listening(file);
-      const client = spawn('ip', inside(A, process.execPath, '-e', CLIENT), { stdio: 'ignore' });
+      const client = spawn('ip', inside(A, process.execPath, '-e', CLIENT), { stdio: 'ignore', env });
       running.push(client);
       await new Promise((resolve) => client.once('exit', resolve));
       await sleep(300);
