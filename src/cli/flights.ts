@@ -1,4 +1,4 @@
-import { systemIds } from '../core/index.ts';
+import { systemClock, systemIds } from '../core/index.ts';
 import type { FlightDeps } from '../flight/index.ts';
 import { openApprovalQueueOf } from './approval-queue.ts';
 import type { Cli } from './cli.ts';
@@ -21,7 +21,7 @@ export async function withFlights<T>(
     import('./flight-commands.ts'),
   ]);
   const { approvals, default_decision, aggregation } = workspace.config;
-  const queue = await openApprovalQueueOf(workspace, workspace.clock);
+  const queue = await openApprovalQueueOf(workspace, systemClock);
   const commands = flightCommands(workspace, place);
   const stop = new AbortController();
   const interrupted = () => stop.abort();
@@ -29,7 +29,8 @@ export async function withFlights<T>(
   try {
     return await work(room, {
       ledger: workspace.ledger,
-      clock: workspace.clock,
+      // A person answers in real time, also when what the flight changes is a lab whose time runs fast.
+      clock: systemClock,
       ids: systemIds,
       queue,
       requester: osUser(),
