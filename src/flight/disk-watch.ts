@@ -70,8 +70,9 @@ function overfull(folders: readonly string[], { bytes: most, files: mostFiles }:
     let handle: ReturnType<typeof opendirSync>;
     try {
       handle = opendirSync(dir);
-    } catch {
-      return false;
+    } catch (error) {
+      // What an engine has closed to us cannot be counted: it is over, unless it is gone.
+      return (error as NodeJS.ErrnoException).code !== 'ENOENT';
     }
     try {
       for (let entry = handle.readSync(); entry !== null; entry = handle.readSync()) {

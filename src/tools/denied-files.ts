@@ -7,7 +7,8 @@ import { join } from 'node:path';
  *
  * N1 A folder is closed as a whole. A file is closed under every name it has in these folders.
  * N2 Links are not followed: what they lead to is found under its own name, or lies outside.
- * N3 More to look at or to close than the bounds is a problem, never a shorter answer.
+ * N3 A folder that cannot be looked through is closed: names in it could still be opened.
+ * N4 More to look at or to close than the bounds is a problem, never a shorter answer.
  */
 export interface Closing {
   /** May the command not see this path? */
@@ -48,12 +49,17 @@ function find(roots: readonly string[], closing: Closing): Closed {
     if (masked.size + readonly.length > MAX_CLOSED)
       throw new TooMuch(`more than ${MAX_CLOSED} files and folders are denied one by one`);
   };
-  walk(roots, counter, (path) => {
-    if (closing.hidden(path)) add(path);
-    else if (closing.fixed(path)) readonly.push(path);
-    else return true;
-    return false;
-  });
+  walk(
+    roots,
+    counter,
+    (path) => {
+      if (closing.hidden(path)) add(path);
+      else if (closing.fixed(path)) readonly.push(path);
+      else return true;
+      return false;
+    },
+    add,
+  );
   const linked = new Set<string>();
   walk([...masked], counter, (path) => {
     const inode = sharedInode(path);
@@ -70,16 +76,24 @@ function find(roots: readonly string[], closing: Closing): Closed {
 }
 
 /** Shows every folder and file below the roots, and the roots; `visit` says whether to look below. */
-function walk(roots: readonly string[], counter: { seen: number }, visit: (path: string) => boolean): void {
+function walk(
+  roots: readonly string[],
+  counter: { seen: number },
+  visit: (path: string) => boolean,
+  unlisted: (folder: string) => void = () => {},
+): void {
   const waiting = roots.filter(visit);
-  for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop())
-    for (const entry of entriesOf(folder)) {
+  for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
+    const entries = entriesOf(folder);
+    if (entries === undefined) unlisted(folder);
+    for (const entry of entries ?? []) {
       if (++counter.seen > MAX_ENTRIES)
         throw new TooMuch(`there are more than ${MAX_ENTRIES} files to look through for denied ones`);
       if (entry.isSymbolicLink()) continue;
       const path = join(folder, entry.name);
       if (visit(path) && entry.isDirectory()) waiting.push(path);
     }
+  }
 }
 
 /** Identity of a file that has more names than one. */
@@ -93,11 +107,12 @@ function topmost(roots: readonly string[]): readonly string[] {
   return unique.filter((root) => !unique.some((other) => root.startsWith(`${other}/`)));
 }
 
-/** What cannot be listed by us cannot be listed by a child of ours either. */
-function entriesOf(folder: string): readonly Dirent[] {
+/** Undefined: it is there and cannot be listed. */
+function entriesOf(folder: string): readonly Dirent[] | undefined {
   try {
     return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return [];
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === 'ENOENT' || code === 'ENOTDIR' ? [] : undefined;
   }
 }
