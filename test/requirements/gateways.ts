@@ -72,6 +72,8 @@ const MET = new Set([
   'GW-M17',
   'GW-M27',
   'GW-H5',
+  'GW-M39',
+  'GW-L29',
 ]);
 
 const MUSTS: readonly (readonly [id: string, source: string, text: string])[] = [
@@ -141,6 +143,12 @@ const MUSTS: readonly (readonly [id: string, source: string, text: string])[] = 
     'Notifications, progress, cancellation, sampling, elicitation, logging and pagination pass through.',
   ],
   ['GW-M38', 'gateways.md MCP', 'Responses have a size cap and can be redacted; both are recorded.'],
+  ['GW-M39', 'gateways.md MCP', 'Rules limit rates and sizes.'],
+  [
+    'GW-M40',
+    'gateways.md MCP',
+    'A classifier judges answers, and descriptions of tools, for instructions to the model.',
+  ],
   ['GW-L1', 'llm-gateway §2', 'Every model request passes the gateway; brains cannot go round it.'],
   ['GW-L2', 'llm-gateway §3', 'Generation, embedding and model listing go through one pipeline.'],
   ['GW-L3', 'llm-gateway §4', 'Routing decisions are on record.'],
@@ -193,6 +201,7 @@ const MUSTS: readonly (readonly [id: string, source: string, text: string])[] = 
   ],
   ['GW-L27', 'gateways.md LLM', 'Targets that fail rest; requests fall back to the next as configured.'],
   ['GW-L28', 'gateways.md Numbers', 'At most 2 ms more at the median with 200 streams at once.'],
+  ['GW-L29', 'gateways.md LLM', 'Routes can be chosen by who asks and by what is asked.'],
   ['GW-H1', 'gateways.md', 'Callers are known by hashed tokens and may use only what they were given.'],
   [
     'GW-H2',

@@ -12,7 +12,7 @@ import { outputLimit, toolsOffered, type Usage } from './protocol.ts';
 import { actionOf, recordOf } from './record.ts';
 import { answerHeaders, approvalRequired, type Failure, replyError, replyText } from './reply.ts';
 import type { Choice, Plan } from './route.ts';
-import { judgeByRules, rulesFor } from './rules.ts';
+import { type Content, judgeByRules, rulesFor, type Scope } from './rules.ts';
 import { textOf } from './texts.ts';
 
 /**
@@ -23,7 +23,7 @@ import { textOf } from './texts.ts';
  * P3 What fails on our side is told as a refusal; no request goes out because a check could not be made.
  */
 export async function handleCall(ctx: Context, asked: Asked, res: ServerResponse): Promise<Done> {
-  const plan = ctx.router.plan(asked.operation.protocol, asked.model);
+  const plan = ctx.router.plan(asked.operation.protocol, scopeOf(asked), contentOf(asked));
   const action = actionOf(asked);
   if (plan === undefined) {
     const message = 'no route serves this model';
@@ -121,22 +121,20 @@ async function release(ctx: Context, call: Call, res: ServerResponse): Promise<D
 
 function ruleEvaluator(ctx: Context, asked: Asked): Evaluator {
   const { rules, default: otherwise } = ctx.config;
-  const { body } = asked;
   return {
     name: 'llm.rules',
-    evaluate: () =>
-      judgeByRules(
-        rulesFor(rules, 'request', {
-          caller: asked.caller.name,
-          model: asked.model,
-          operation: asked.operation.name,
-        }),
-        otherwise,
-        {
-          tools: () => (body === undefined ? [] : toolsOffered(body)),
-          text: () => (body === undefined ? '' : textOf(body)),
-        },
-      ),
+    evaluate: () => judgeByRules(rulesFor(rules, 'request', scopeOf(asked)), otherwise, contentOf(asked)),
+  };
+}
+
+function scopeOf({ caller, model, operation }: Asked): Scope {
+  return { caller: caller.name, model, operation: operation.name };
+}
+
+function contentOf({ body }: Asked): Content {
+  return {
+    tools: () => (body === undefined ? [] : toolsOffered(body)),
+    text: () => (body === undefined ? '' : textOf(body)),
   };
 }
 

@@ -46,8 +46,21 @@ const target = z.strictObject({
   usd_per_million: z.strictObject({ input: z.number().min(0), output: z.number().min(0) }).optional(),
 });
 
+/** Which requests are spoken of, beside the model. */
+const selector = {
+  callers: z.array(pattern).min(1).optional(),
+  operations: z.array(pattern).min(1).optional(),
+  /** Tools offered in the request, or called in the response. */
+  tools: z.array(pattern).min(1).optional(),
+  /** Any of these texts, whatever the letter case. */
+  contains: z.array(literal).min(1).optional(),
+  larger_than_chars: z.number().int().min(0).optional(),
+};
+
+/** The first route that fits a request serves it. */
 const route = z.strictObject({
   models: z.array(pattern).min(1),
+  ...selector,
   strategy: z.enum(['fallback', 'round_robin', 'weighted', 'cost', 'safety_tier']).default('fallback'),
   targets: z.array(target).min(1).max(32),
   /** Further attempts after an error and before the first byte, on the next target in order. */
@@ -60,14 +73,8 @@ const rule = z.strictObject({
   verdict: z.enum(['allow', 'warn', 'require_approval', 'deny']),
   reason: z.string().max(500).optional(),
   role: z.string().min(1).max(100).optional(),
-  callers: z.array(pattern).min(1).optional(),
   models: z.array(pattern).min(1).optional(),
-  operations: z.array(pattern).min(1).optional(),
-  /** Tools offered in the request, or called in the response. */
-  tools: z.array(pattern).min(1).optional(),
-  /** Any of these texts, whatever the letter case. */
-  contains: z.array(literal).min(1).optional(),
-  larger_than_chars: z.number().int().min(0).optional(),
+  ...selector,
 });
 
 const rewrite = z.strictObject({ name, replace: literal, with: z.string().max(2000) });

@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/index.ts';
-import { anyMatches } from '../names.ts';
 import type { LlmConfig, Provider, Target } from './config.ts';
 import type { Protocol } from './protocol.ts';
+import { type Content, type Scope, selects } from './rules.ts';
 
 /**
  * Which target serves a request.
@@ -23,7 +23,7 @@ export interface Plan {
 }
 
 export interface Router {
-  plan(protocol: Protocol, model: string): Plan | undefined;
+  plan(protocol: Protocol, scope: Scope, content: Content): Plan | undefined;
   report(choice: Choice, ok: boolean): void;
   health(): readonly { readonly target: string; readonly failures: number; readonly resting: boolean }[];
 }
@@ -64,11 +64,11 @@ export function createRouter(config: LlmConfig, clock: Clock): Router {
   };
 
   return {
-    plan: (protocol, model) => {
+    plan: (protocol, scope, content) => {
       const index = config.routes.findIndex(
         (r) =>
-          anyMatches(r.models, model) &&
-          r.targets.some((t) => providers.get(t.provider)?.protocol === protocol),
+          r.targets.some((t) => providers.get(t.provider)?.protocol === protocol) &&
+          selects(r, scope, content),
       );
       const route = config.routes[index];
       if (route === undefined) return undefined;

@@ -10,11 +10,17 @@ export interface Scope {
   readonly operation: string;
 }
 
-/** What is read. */
+/** What a request says, read only when somebody asks. */
 export interface Content {
-  readonly tools: readonly string[];
-  readonly text: string;
+  readonly tools: () => readonly string[];
+  readonly text: () => string;
 }
+
+/** What a rule or a route says of the requests it is for. */
+type Selector = Pick<
+  LlmRule,
+  'callers' | 'models' | 'operations' | 'tools' | 'contains' | 'larger_than_chars'
+>;
 
 /** A rule that speaks of this scope; what is left of it are conditions on the content. */
 export interface ScopedRule {
@@ -29,10 +35,21 @@ export function rulesFor(rules: readonly LlmRule[], on: LlmRule['on'], scope: Sc
     .map((rule) => ({ rule, needles: rule.contains?.map((text) => text.toLowerCase()) }));
 }
 
-function speaksOf({ callers, models, operations }: LlmRule, scope: Scope): boolean {
+function speaksOf({ callers, models, operations }: Selector, scope: Scope): boolean {
   if (callers && !anyMatches(callers, scope.caller)) return false;
   if (models && !anyMatches(models, scope.model)) return false;
   return operations === undefined || anyMatches(operations, scope.operation);
+}
+
+/** Whether one selector fits a request; its text is read only when the rest fits. */
+export function selects(selector: Selector, scope: Scope, content: Content): boolean {
+  if (!speaksOf(selector, scope)) return false;
+  const { tools, contains, larger_than_chars: size } = selector;
+  if (tools !== undefined && !content.tools().some((tool) => anyMatches(tools, tool))) return false;
+  if (size !== undefined && content.text().length <= size) return false;
+  if (contains === undefined) return true;
+  const lower = content.text().toLowerCase();
+  return contains.some((words) => lower.includes(words.toLowerCase()));
 }
 
 export const readsText = ({ rule }: ScopedRule) =>
@@ -42,7 +59,7 @@ export const readsText = ({ rule }: ScopedRule) =>
 export function judgeByRules(
   rules: readonly ScopedRule[],
   otherwise: 'allow' | 'deny',
-  content: { readonly tools: () => readonly string[]; readonly text: () => string },
+  content: Content,
 ): Evaluation {
   const text = rules.some(readsText) ? content.text() : '';
   const tools = rules.some(({ rule }) => rule.tools) ? content.tools() : [];

@@ -56,6 +56,8 @@ const selector = {
   /** By dotted path into the arguments; `*` stands for any member or element. */
   arguments: conditions.optional(),
   larger_than_bytes: z.number().int().min(0).optional(),
+  /** Holds for what a caller does beyond so many such requests a minute, in all its sessions together. */
+  above_per_minute: count.optional(),
 };
 
 const rule = z.strictObject({
@@ -153,5 +155,8 @@ export function mcpConfigMistake(config: McpConfig): string | undefined {
   const misplaced = config.rules.find((r) => r.on === 'request' && r.contains !== undefined);
   if (misplaced !== undefined)
     return `the rule ${misplaced.name}: "contains" is for rules with on: response; requests have "arguments"`;
+  const counted = config.rules.find((r) => r.on === 'response' && r.above_per_minute !== undefined);
+  if (counted !== undefined)
+    return `the rule ${counted.name}: "above_per_minute" counts requests; leave on: response out`;
   return listenMistake(config.listen);
 }

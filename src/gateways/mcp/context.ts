@@ -3,6 +3,7 @@ import type { Clock, Digest, Ids, JsonObject } from '../../core/index.ts';
 import type { Journal } from '../../ledger/index.ts';
 import type { Gate } from '../gate.ts';
 import type { Metrics } from '../metrics.ts';
+import type { RateLimiter } from '../rate-limit.ts';
 import type { Telemetry } from '../telemetry.ts';
 import type { McpConfig, McpRule } from './config.ts';
 import type { Held } from './held.ts';
@@ -35,6 +36,8 @@ export interface McpContext {
   readonly telemetry: Telemetry;
   readonly policyDigest: Digest;
   readonly rules: readonly McpRule[];
+  /** Requests a minute, of callers and of what rules count. */
+  readonly rates: RateLimiter;
   readonly policies: readonly Evaluator[];
   readonly answerRules: readonly McpRule[];
   readonly answerPolicies: readonly Evaluator[];

@@ -76,6 +76,7 @@ export function createMcpGateway(input: McpConfigInput, deps: McpGatewayDeps): M
       response_policies: answerPolicies.digests,
     } as unknown as Json),
     rules: rules.filter((rule) => rule.on === 'request'),
+    rates: rateLimiter(() => deps.clock.monotonic()),
     policies: policies.evaluators,
     answerRules: rules.filter((rule) => rule.on === 'response'),
     answerPolicies: answerPolicies.evaluators,
@@ -87,7 +88,6 @@ export function createMcpGateway(input: McpConfigInput, deps: McpGatewayDeps): M
   const nobody: McpCaller = { name: config.anonymous ?? 'local', servers: ['*'], names: ['*'] };
   const sessions = new Map<string, HttpSession>();
   const attached = new Set<Session>();
-  const rates = rateLimiter(() => deps.clock.monotonic());
 
   const callerFor = (req: IncomingMessage): HttpCaller | undefined =>
     callerOf(callers, tokenOf(req)) ??
@@ -107,7 +107,7 @@ export function createMcpGateway(input: McpConfigInput, deps: McpGatewayDeps): M
       return;
     }
     if (pathname !== '/mcp') return reply(res, 404, 'the gateway is at /mcp');
-    if (!rates.take(caller.name, caller.requests_per_minute))
+    if (!ctx.rates.take(caller.name, caller.requests_per_minute))
       return reply(res, 429, 'too many requests a minute');
     let body: Json | undefined;
     if (req.method === 'POST') {

@@ -1,5 +1,6 @@
 import { type Evaluation, isJsonObject, type Json, type JsonObject, severityOf } from '../../core/index.ts';
 import { anyMatches, nameMatches } from '../names.ts';
+import type { RateLimiter } from '../rate-limit.ts';
 import type { Condition, Conditions, McpRule } from './config.ts';
 import type { McpFacts } from './facts.ts';
 
@@ -23,16 +24,22 @@ const HOUSEKEEPING = new Set([
   'tasks/cancel',
 ]);
 
-/** What a session did, as far as sequence rules ask: which of them have been armed. Memory stays flat. */
+/**
+ * What went before, as far as rules ask: which sequence rules a session has armed, how often its caller did what a
+ * rule counts. Memory stays flat.
+ */
 export interface History {
   armed(rule: McpRule): boolean;
+  /** Counts this request; asked once for each that the rule selects. */
+  tooOften(rule: McpRule, caller: string): boolean;
   note(facts: McpFacts): void;
 }
 
-export function sessionHistory(rules: readonly McpRule[]): History {
+export function sessionHistory(rules: readonly McpRule[], rates: RateLimiter): History {
   const armed = new Set<string>();
   return {
     armed: (rule) => armed.has(rule.name),
+    tooOften: (rule, caller) => !rates.take(`${rule.name} ${caller}`, rule.above_per_minute),
     note: (facts) => {
       for (const rule of rules) if (rule.after && selects(rule.after, facts)) armed.add(rule.name);
     },
@@ -45,7 +52,11 @@ export function judgeByRules(
   facts: McpFacts,
   history: History,
 ): Evaluation {
-  const rule = strictest(rules.filter((r) => selects(r, facts) && (!r.after || history.armed(r))));
+  const holds = (r: McpRule) =>
+    selects(r, facts) &&
+    (r.after === undefined || history.armed(r)) &&
+    (r.above_per_minute === undefined || history.tooOften(r, facts.caller));
+  const rule = strictest(rules.filter(holds));
   if (rule !== undefined) return spoken(rule);
   return HOUSEKEEPING.has(facts.method)
     ? say('allow', 'protocol', 'the protocol itself')

@@ -62,7 +62,7 @@ export async function openSession(
   client: ClientTransport,
 ): Promise<Session> {
   const { limits } = ctx.config;
-  const history: History = sessionHistory(ctx.rules);
+  const history: History = sessionHistory(ctx.rules, ctx.rates);
   const inFlight = new Map<Id, InFlight>();
   let greeting: { readonly params: Params; readonly id: Id; readonly call: InFlight } | undefined;
   let ready = false;

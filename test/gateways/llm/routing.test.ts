@@ -72,4 +72,23 @@ describe('routing', () => {
       else expect(sequences[0]).toMatch(/^(?=.*a)(?=.*b)/);
     },
   );
+
+  it('[GW-L29] a route may be for some callers, tools, words or sizes only; the first that fits serves', async () => {
+    const general = await loopback((_, res) => json(res, completion('general')));
+    const local = await loopback((_, res) => json(res, completion('local')));
+    ends.push(general.close, local.close);
+    const { chat } = await start(bothProtocols, {
+      ...targets(general.url, local.url),
+      routes: [
+        { models: ['m-1'], contains: ['Payroll'], targets: [{ provider: 'b' }] },
+        { models: ['m-1'], larger_than_chars: 50, targets: [{ provider: 'b' }] },
+        { models: ['m-1'], callers: ['nobody-*'], targets: [{ provider: 'b' }] },
+        { models: ['m-1'], operations: ['chat.*'], targets: [{ provider: 'a' }] },
+      ],
+    });
+    const served = async (text: string) => (await chat(text)).choices[0]!.message.content;
+    expect(await served('hello')).toBe('general');
+    expect(await served('sum up the PAYROLL file')).toBe('local');
+    expect(await served('long '.repeat(20))).toBe('local');
+  });
 });

@@ -162,6 +162,17 @@ describe('what does not', () => {
     await expect(call(client, 'post')).rejects.toThrow(/no-leak/);
   });
 
+  it('[GW-M39] a rule may count: so many such calls a minute, then it holds', async () => {
+    const rules = [
+      { name: 'allowed', verdict: 'allow' as const },
+      { name: 'not-so-many', verdict: 'deny' as const, names: ['post'], above_per_minute: 3 },
+    ];
+    const client = await clientOf({ servers: [oddServer()], rules });
+    for (let i = 0; i < 3; i++) await call(client, 'post');
+    await expect(call(client, 'post')).rejects.toThrow(/not-so-many/);
+    await call(client, 'read', { path: 'a' });
+  });
+
   it('[GW-M20] [GW-M21] [GW-M23] [GW-M24] [GW-M19] [GW-M22] paths stay in the workspace, links included', async () => {
     const root = join(t.state.dir, 'work');
     mkdirSync(root);
