@@ -88,7 +88,7 @@ async function waiting(deps: FlightDeps, dir: string, count: number): Promise<re
   await new Promise((done) => setTimeout(done, 500));
   const left = descriptors() - before;
   const listed = await timed(async () => {
-    const found = listFlights(deps).filter((f) => f.state === 'AWAITING_APPROVAL').length;
+    const found = (await listFlights(deps)).filter((f) => f.state === 'AWAITING_APPROVAL').length;
     if (found !== count) throw new Error(`${found} of ${count} flights wait`);
   });
   const asked = await timed(async () => void deps.queue.list({ status: 'pending' }));

@@ -1,17 +1,18 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createAuthority } from '../authority/index.ts';
 import { CODES, EXIT, type ExitCode, invalid, messageOf, WritError } from '../core/index.ts';
-import { type FileLock, lockFile } from '../ledger/index.ts';
+import { lockFile } from '../ledger/index.ts';
 import type { FlightDeps } from './deps.ts';
 import { openEvents, readEvents } from './events.ts';
 import { failFlight } from './fail.ts';
 import { judgeBook } from './judges.ts';
+import { readFlight } from './listing.ts';
 import { type FlightLog, reopenLog, startLog } from './log.ts';
 import { currentStep, type FlightRecord } from './record.ts';
 import { isEnd } from './states.ts';
 import { advanceStep } from './step.ts';
 import type { StepContext } from './step-context.ts';
-import { coverEvents, damaged, flightPaths, loadFlight, makeFlightFolder } from './store.ts';
+import { coverEvents, damaged, flightPaths, makeFlightFolder } from './store.ts';
 import { type LoadedWorkflow, loadWorkflow, readWorkflow, resolveEngine } from './workflow.ts';
 
 /**
@@ -47,13 +48,9 @@ export async function runFlight(deps: FlightDeps, workflowFile: string): Promise
   const paths = flightPaths(deps.ledger.stateDir, flightId);
   makeFlightFolder(paths);
   const lock = await lockFile(paths.wal, 0);
-  const log = startLog(
-    deps,
-    paths,
-    workflow.value.id,
-    flightId,
-    {
-      entry_type: 'workflow_started',
+  try {
+    const first = {
+      entry_type: 'workflow_started' as const,
       data: { plan_token_hash: '', initial_state: 'INIT' },
       detail: {
         flight_id: flightId,
@@ -62,10 +59,17 @@ export async function runFlight(deps: FlightDeps, workflowFile: string): Promise
         requester: deps.requester,
         steps: workflow.value.steps.map((s) => s.id),
       },
-    },
-    [{ event_type: 'workflow_started', workflow_state: 'INIT', message: `started by ${deps.requester}` }],
-  );
-  return fly(deps, workflow, log, lock);
+    };
+    const message = `started by ${deps.requester}`;
+    const event = { event_type: 'workflow_started', workflow_state: 'INIT' as const, message };
+    return await fly(
+      deps,
+      workflow,
+      await startLog(deps, paths, workflow.value.id, flightId, first, [event]),
+    );
+  } finally {
+    lock.release();
+  }
 }
 
 export async function resumeFlight(deps: FlightDeps, flightId: string): Promise<FlightAnswer> {
@@ -73,17 +77,12 @@ export async function resumeFlight(deps: FlightDeps, flightId: string): Promise<
   const lock = existsSync(paths.wal) ? await lockFile(paths.wal, 2000) : null;
   try {
     const loaded = await loadOrHalt(deps, flightId);
-    if (isEnd(loaded.record.state)) {
-      lock?.release();
-      return answerOf(loaded.record);
-    }
+    if (isEnd(loaded.record.state)) return answerOf(loaded.record);
     const workflow = storedWorkflow(loaded.record);
     checkSecrets(deps, workflow);
-    const log = reopenLog(deps, loaded);
-    return await fly(deps, workflow, log, lock);
-  } catch (error) {
+    return await fly(deps, workflow, await reopenLog(deps, loaded));
+  } finally {
     lock?.release();
-    throw error;
   }
 }
 
@@ -107,7 +106,7 @@ function storedWorkflow(record: FlightRecord): LoadedWorkflow {
 /** Damage is recorded where that is still possible, and stops everything. */
 export async function loadOrHalt(deps: FlightDeps, flightId: string) {
   try {
-    return loadFlight(deps.ledger.stateDir, flightId, deps.ledger.trustedKeys);
+    return await readFlight(deps.ledger, flightId);
   } catch (error) {
     if (error instanceof WritError && error.code === CODES.integrity_broken)
       await recordHalt(deps, flightId, error.message);
@@ -147,12 +146,7 @@ async function recordHalt(deps: FlightDeps, flightId: string, what: string): Pro
   await journal.close();
 }
 
-async function fly(
-  deps: FlightDeps,
-  workflow: LoadedWorkflow,
-  log: FlightLog,
-  lock: FileLock | null,
-): Promise<FlightAnswer> {
+async function fly(deps: FlightDeps, workflow: LoadedWorkflow, log: FlightLog): Promise<FlightAnswer> {
   try {
     const authority = createAuthority({ clock: deps.clock, ids: deps.ids, queue: deps.queue });
     const judges = judgeBook(workflow.folder);
@@ -177,8 +171,7 @@ async function fly(
       if (went === 'waiting' || isEnd(log.record.state)) return answerOf(log.record);
     }
   } finally {
-    log.close();
-    lock?.release();
+    await log.close();
   }
 }
 

@@ -18,7 +18,8 @@ export interface FlightLog {
   readonly record: FlightRecord;
   readonly paths: FlightPaths;
   commit(entries: readonly LogEntry[], events: readonly AuditEvent[]): void;
-  close(): void;
+  /** Forces all to disk, and tells the catalogue how far it has come. */
+  close(): Promise<void>;
 }
 
 /** An entry with what it changes in the open. */
@@ -26,14 +27,15 @@ export interface LogEntry extends NewEntry {
   readonly change?: Change;
 }
 
-export function startLog(
+/** A new flight: its first entry is on disk, then the catalogue has it. Nothing runs before that. */
+export async function startLog(
   deps: FlightDeps,
   paths: FlightPaths,
   workflowId: string,
   flightId: string,
   first: LogEntry,
   events: readonly AuditEvent[],
-): FlightLog {
+): Promise<FlightLog> {
   const base = { clock: deps.clock, signer: deps.ledger.signer, workflowId };
   const from = { entries: [], head: NO_EVENTS.head, goodBytes: 0 };
   const wal = openWal({ ...base, path: paths.wal, from });
@@ -43,15 +45,18 @@ export function startLog(
   audit.append(events, wal.count);
   const record = replay(entries);
   if (typeof record === 'string') throw damaged(flightId, record);
-  return logOf(deps, paths, wal, audit, entries, record);
+  wal.flush();
+  await deps.ledger.catalog.opened({ id: flightId, path: paths.wal });
+  return logOf(deps, paths, wal, audit, entries, record, 0);
 }
 
-export function reopenLog(deps: FlightDeps, loaded: LoadedFlight): FlightLog {
+export async function reopenLog(deps: FlightDeps, loaded: LoadedFlight): Promise<FlightLog> {
   const { paths, record } = loaded;
+  if (!loaded.listed) await deps.ledger.catalog.opened({ id: record.flightId, path: paths.wal });
   const base = { clock: deps.clock, signer: deps.ledger.signer, workflowId: record.workflowId };
   const wal = openWal({ ...base, path: paths.wal, from: loaded.wal });
   const audit = openEvents({ ...base, path: paths.events, flightId: record.flightId, from: loaded.events });
-  const log = logOf(deps, paths, wal, audit, [...loaded.wal.entries], record);
+  const log = logOf(deps, paths, wal, audit, [...loaded.wal.entries], record, wal.count);
   if (loaded.leftovers.length > 0)
     log.commit(
       [],
@@ -97,6 +102,8 @@ function logOf(
   audit: Events,
   entries: WalEntry[],
   started: FlightRecord,
+  /** Entries the catalogue may know of already. */
+  before: number,
 ): FlightLog {
   let record = started;
   // What the checkpoint on disk covers is not asked: the first one written here covers all.
@@ -109,6 +116,7 @@ function logOf(
     const at = {
       wal: { count: wal.count, head: wal.head, digest: wal.digest() },
       audit: { count: audit.count, head: audit.head, digest: audit.digest() },
+      listed: true,
     };
     writeCheckpoint(paths, at, stateRecord(record, entries), deps.ledger.signer);
     covered = wal.count + audit.count;
@@ -130,13 +138,16 @@ function logOf(
       if (needed === 'write') wal.write();
       else if (needed !== 'gather') flush(needed === 'all');
     },
-    close: () => {
+    close: async () => {
       try {
         flush(true);
       } finally {
         wal.close();
         audit.close();
       }
+      const { count, head } = wal;
+      if (count === before) return;
+      await deps.ledger.catalog.closed({ id: record.flightId, path: paths.wal, count, head });
     },
   };
 }

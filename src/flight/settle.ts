@@ -3,8 +3,9 @@ import { lockFile } from '../ledger/index.ts';
 import type { FlightDeps } from './deps.ts';
 import { answerOf, type FlightAnswer, loadOrHalt } from './flight.ts';
 import { endLeftovers, moved } from './interrupted.ts';
+import { readFlight } from './listing.ts';
 import { reopenLog } from './log.ts';
-import { coveredRecord, flightIds, flightPaths, loadFlight } from './store.ts';
+import { flightPaths } from './store.ts';
 
 /** A person says how an interrupted take-off ended. On record with name and reason; nothing runs. */
 export interface Settlement {
@@ -35,7 +36,7 @@ export async function settleFlight(
           exit: EXIT.usage,
         },
       );
-    const log = reopenLog(deps, loaded);
+    const log = await reopenLog(deps, loaded);
     try {
       const state = outcome === 'done' ? 'EXECUTION_COMPLETE' : 'PREFLIGHT_COMPLETE';
       const at = { log, step: { id: step, engine: '' } };
@@ -49,49 +50,16 @@ export async function settleFlight(
       });
       return answerOf(log.record);
     } finally {
-      log.close();
+      await log.close();
     }
   } finally {
     lock.release();
   }
 }
 
-export function flightStatus(deps: Pick<FlightDeps, 'ledger'>, flightId: string): FlightAnswer {
-  return answerOf(loadFlight(deps.ledger.stateDir, flightId, deps.ledger.trustedKeys).record);
-}
-
-export interface ListedFlight {
-  readonly flight_id: string;
-  readonly workflow_id: string | null;
-  readonly state: string;
-  readonly created_at: string | null;
-  readonly updated_at: string | null;
-}
-
-/** Every flight; one that cannot be read is listed as damaged, not left out. */
-export function listFlights(deps: Pick<FlightDeps, 'ledger'>): readonly ListedFlight[] {
-  const { stateDir, trustedKeys } = deps.ledger;
-  return flightIds(stateDir).map((flight_id) => {
-    const covered = coveredRecord(flightPaths(stateDir, flight_id), trustedKeys);
-    if (covered !== null)
-      return {
-        flight_id,
-        workflow_id: String(covered.workflow_id),
-        state: String(covered.current_state),
-        created_at: String(covered.created_at),
-        updated_at: String(covered.updated_at),
-      };
-    try {
-      const { record } = loadFlight(stateDir, flight_id, trustedKeys);
-      return {
-        flight_id,
-        workflow_id: record.workflowId,
-        state: record.state,
-        created_at: record.createdAt,
-        updated_at: record.updatedAt,
-      };
-    } catch {
-      return { flight_id, workflow_id: null, state: 'DAMAGED', created_at: null, updated_at: null };
-    }
-  });
+export async function flightStatus(
+  deps: Pick<FlightDeps, 'ledger'>,
+  flightId: string,
+): Promise<FlightAnswer> {
+  return answerOf((await readFlight(deps.ledger, flightId)).record);
 }

@@ -22,6 +22,7 @@ import {
   parseJson,
   sha256,
   WritError,
+  ZERO_DIGEST,
 } from '../core/index.ts';
 import { type PublicKeys, type Signer, statePaths } from '../ledger/index.ts';
 import { type EventsRead, readEvents } from './events.ts';
@@ -41,7 +42,10 @@ const ID = /^flt_[A-Za-z0-9_-]{1,80}$/;
 
 export function flightPaths(stateDir: string, flightId: string): FlightPaths {
   if (!ID.test(flightId)) throw unknownFlight(flightId);
-  const folder = join(statePaths(stateDir).flights, flightId);
+  return pathsIn(join(statePaths(stateDir).flights, flightId));
+}
+
+export function pathsIn(folder: string): FlightPaths {
   return {
     folder,
     wal: join(folder, 'wal.jsonl'),
@@ -60,7 +64,7 @@ export function flightIds(stateDir: string): readonly string[] {
 }
 
 /** A flight killed before its first entry never was: there is nothing in any of its files. */
-function begun(paths: FlightPaths): boolean {
+export function begun(paths: FlightPaths): boolean {
   return [paths.wal, paths.events, paths.checkpoint].some(
     (file) => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0,
   );
@@ -90,6 +94,8 @@ export interface Reach {
 export interface Checkpoint {
   readonly wal: Reach;
   readonly audit: Reach;
+  /** The catalogue has it. Flights from before there were lists do not say. */
+  readonly listed?: boolean;
 }
 
 export function writeCheckpoint(
@@ -117,7 +123,7 @@ export function readCheckpoint(paths: FlightPaths, keys: PublicKeys): Checkpoint
   return state === null || typeof state === 'string' ? state : state.checkpoint;
 }
 
-interface SignedState {
+export interface SignedState {
   readonly checkpoint: Checkpoint;
   readonly record: JsonObject;
 }
@@ -135,17 +141,17 @@ function readState(paths: FlightPaths, keys: PublicKeys): SignedState | string |
 }
 
 /**
- * The stored WorkflowStateRecord, when log and events are byte for byte what its signature covers; null when
- * they are to be read in full (a flight under way, after a crash, or changed by somebody).
+ * The stored WorkflowStateRecord with its checkpoint, when log and events are byte for byte what its signature
+ * covers; null when they are to be read in full (a flight under way, after a crash, or changed by somebody).
  */
-export function coveredRecord(paths: FlightPaths, keys: PublicKeys): JsonObject | null {
+export function coveredState(paths: FlightPaths, keys: PublicKeys): SignedState | null {
   try {
     const state = readState(paths, keys);
     if (state === null || typeof state === 'string') return null;
     const { wal, audit } = state.checkpoint;
     const same =
       sha256(readFileSync(paths.wal)) === wal.digest && sha256(readFileSync(paths.events)) === audit.digest;
-    return same ? state.record : null;
+    return same ? state : null;
   } catch {
     return null;
   }
@@ -160,7 +166,7 @@ export function coverEvents(
 ): void {
   const before = readState(paths, keys);
   if (before === null || typeof before === 'string') return;
-  writeCheckpoint(paths, { wal: before.checkpoint.wal, audit }, before.record, signer);
+  writeCheckpoint(paths, { ...before.checkpoint, audit }, before.record, signer);
 }
 
 export interface LoadedFlight {
@@ -168,19 +174,37 @@ export interface LoadedFlight {
   readonly wal: WalRead;
   readonly events: EventsRead;
   readonly record: FlightRecord;
+  /** Its checkpoint says that the catalogue has it. */
+  readonly listed: boolean;
   /** What a crash left: torn lines, entries without events. Empty after a clean end. */
   readonly leftovers: readonly string[];
+}
+
+export interface FlightFiles {
+  readonly wal: WalRead;
+  readonly events: EventsRead;
+  /** What is wrong with it, when it cannot be believed. */
+  readonly checkpoint: Checkpoint | string | null;
+}
+
+/** Read in the order opposite to writing: no file of a flight under way seems newer than what it vouches for. */
+export function readFiles(paths: FlightPaths, keys: PublicKeys): FlightFiles {
+  const checkpoint = readCheckpoint(paths, keys);
+  const events = existsSync(paths.events) ? readEvents(paths.events, keys) : NO_EVENTS;
+  const wal = existsSync(paths.wal) ? readWal(paths.wal, keys) : NO_ENTRIES;
+  return { checkpoint, events, wal };
+}
+
+export function saysListed(checkpoint: FlightFiles['checkpoint']): boolean {
+  return typeof checkpoint === 'object' && checkpoint?.listed === true;
 }
 
 /** Reads and checks everything; damage is an integrity error and nothing is touched. */
 export function loadFlight(stateDir: string, flightId: string, keys: PublicKeys): LoadedFlight {
   const paths = flightPaths(stateDir, flightId);
-  if (!existsSync(paths.wal)) throw unknownFlight(flightId);
-  const wal = readWal(paths.wal, keys);
+  const { wal, events, checkpoint } = readFiles(paths, keys);
   if (wal.bad !== null) throw damaged(flightId, `wal.jsonl line ${wal.bad.line} ${wal.bad.what}`);
-  const events = existsSync(paths.events) ? readEvents(paths.events, keys) : NO_EVENTS;
   if (events.bad !== null) throw damaged(flightId, `audit.jsonl line ${events.bad.line} ${events.bad.what}`);
-  const checkpoint = readCheckpoint(paths, keys);
   const contradiction = contradictionOf(wal, events, checkpoint);
   if (contradiction !== null) throw damaged(flightId, contradiction);
   const record = replay(wal.entries);
@@ -193,12 +217,14 @@ export function loadFlight(stateDir: string, flightId: string, keys: PublicKeys)
       ? [`${wal.entries.length - events.walCount} log entries without an audit event`]
       : []),
   ];
-  return { paths, wal, events, record, leftovers };
+  return { paths, wal, events, record, listed: saysListed(checkpoint), leftovers };
 }
+
+const NO_ENTRIES: WalRead = { entries: [], head: ZERO_DIGEST, goodBytes: 0, torn: null, bad: null };
 
 export const NO_EVENTS: EventsRead = {
   count: 0,
-  head: '0'.repeat(64) as EventsRead['head'],
+  head: ZERO_DIGEST,
   goodBytes: 0,
   walCount: 0,
   torn: false,

@@ -1,33 +1,51 @@
 import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import type { FileVerdict, PublicKeys } from '../ledger/index.ts';
-import { readEvents } from './events.ts';
+import { basename, dirname } from 'node:path';
+import type { FileVerdict, JournalFindings, PublicKeys } from '../ledger/index.ts';
 import { replay } from './record.ts';
-import { contradictionOf, flightIds, flightPaths, NO_EVENTS, readCheckpoint } from './store.ts';
-import { readWal } from './wal.ts';
+import {
+  contradictionOf,
+  type FlightFiles,
+  flightIds,
+  flightPaths,
+  pathsIn,
+  readFiles,
+  saysListed,
+} from './store.ts';
 
-/** The two files of a flight, for `writ audit verify`. */
-export function findFlightWals(stateDir: string): readonly string[] {
-  return flightIds(stateDir).map((id) => flightPaths(stateDir, id).wal);
+/** The two files of every flight, for `writ audit verify`. */
+export function findFlightFiles(stateDir: string): readonly string[] {
+  return flightIds(stateDir).flatMap((id) => {
+    const { wal, events } = flightPaths(stateDir, id);
+    return [wal, events];
+  });
 }
 
-export function findFlightEvents(stateDir: string): readonly string[] {
-  return flightIds(stateDir).map((id) => flightPaths(stateDir, id).events);
-}
-
-export function verifyFlightWal(path: string, keys: PublicKeys): FileVerdict {
+/** One of them, and what the catalogue must know of it: there the log stands for the flight. */
+export function verifyFlightFile(path: string, keys: PublicKeys): JournalFindings {
   const folder = dirname(path);
-  if (!existsSync(path)) return verdict(path, 'incomplete', 0, 0, 0, 'the log of this flight is missing');
-  const wal = readWal(path, keys);
+  const paths = pathsIn(folder);
+  const read = readFiles(paths, keys);
+  const { wal, events, checkpoint } = read;
+  const present = existsSync(path);
+  if (path === paths.events) {
+    const verdicts = [present ? verifyEvents(path, read) : missing(path, 'audit events')];
+    return { base: path, verdicts, id: null, listed: false, count: events.count, head: events.head, present };
+  }
+  return {
+    base: path,
+    verdicts: [present ? verifyWal(path, read) : missing(path, 'log')],
+    id: wal.entries.length === 0 ? null : basename(folder),
+    listed: saysListed(checkpoint),
+    count: wal.entries.length,
+    head: wal.head,
+    present,
+  };
+}
+
+function verifyWal(path: string, { wal, events, checkpoint }: FlightFiles): FileVerdict {
   const records = wal.entries.length;
   if (wal.bad !== null)
     return verdict(path, 'tampered', records, wal.bad.line, wal.bad.byte, `the entry ${wal.bad.what}`);
-  const audit = join(folder, 'audit.jsonl');
-  const events = existsSync(audit) ? readEvents(audit, keys) : NO_EVENTS;
-  const checkpoint = readCheckpoint(
-    { checkpoint: join(folder, 'state.json'), folder, wal: path, events: audit, steps: '' },
-    keys,
-  );
   const contradiction = contradictionOf(wal, { ...events, count: Number.MAX_SAFE_INTEGER }, checkpoint);
   if (contradiction !== null)
     return verdict(path, 'incomplete', records, records + 1, wal.goodBytes, contradiction);
@@ -35,64 +53,32 @@ export function verifyFlightWal(path: string, keys: PublicKeys): FileVerdict {
     return verdict(path, 'incomplete', records, records + 1, wal.goodBytes, 'the last line is torn');
   const record = replay(wal.entries);
   if (typeof record === 'string') return verdict(path, 'tampered', records, 1, 0, record);
-  if (checkpoint === null)
-    return {
-      ...fine(path, records),
-      status: 'not_established',
-      notes: ['there is no checkpoint (state.json)'],
-    };
-  return fine(path, records);
+  if (record.flightId !== basename(dirname(path)))
+    return verdict(path, 'tampered', records, 1, 0, `the log is of flight ${record.flightId}`);
+  return vouched(path, records, checkpoint);
 }
 
-export function verifyFlightEvents(path: string, keys: PublicKeys): FileVerdict {
-  const folder = dirname(path);
-  if (!existsSync(path))
-    return verdict(path, 'incomplete', 0, 0, 0, 'the audit events of this flight are missing');
-  const events = readEvents(path, keys);
-  if (events.bad !== null)
-    return verdict(
-      path,
-      'tampered',
-      events.count,
-      events.bad.line,
-      events.bad.byte,
-      `the event ${events.bad.what}`,
-    );
-  const checkpoint = readCheckpoint(
-    { checkpoint: join(folder, 'state.json'), folder, wal: '', events: path, steps: '' },
-    keys,
-  );
+function verifyEvents(path: string, { events, checkpoint }: FlightFiles): FileVerdict {
+  const { count, goodBytes, bad } = events;
+  if (bad !== null) return verdict(path, 'tampered', count, bad.line, bad.byte, `the event ${bad.what}`);
   if (typeof checkpoint === 'string')
-    return verdict(path, 'tampered', events.count, events.count + 1, events.goodBytes, checkpoint);
-  if (checkpoint !== null && checkpoint.audit.count > events.count)
-    return verdict(
-      path,
-      'incomplete',
-      events.count,
-      events.count + 1,
-      events.goodBytes,
-      `there are ${events.count} events, the checkpoint knew of ${checkpoint.audit.count}`,
-    );
-  if (events.torn)
-    return verdict(
-      path,
-      'incomplete',
-      events.count,
-      events.count + 1,
-      events.goodBytes,
-      'the last line is torn',
-    );
-  if (checkpoint === null)
-    return {
-      ...fine(path, events.count),
-      status: 'not_established',
-      notes: ['there is no checkpoint (state.json)'],
-    };
-  return fine(path, events.count);
+    return verdict(path, 'tampered', count, count + 1, goodBytes, checkpoint);
+  if (checkpoint !== null && checkpoint.audit.count > count) {
+    const what = `there are ${count} events, the checkpoint knew of ${checkpoint.audit.count}`;
+    return verdict(path, 'incomplete', count, count + 1, goodBytes, what);
+  }
+  if (events.torn) return verdict(path, 'incomplete', count, count + 1, goodBytes, 'the last line is torn');
+  return vouched(path, count, checkpoint);
 }
 
-function fine(path: string, records: number): FileVerdict {
-  return { path, status: 'intact', records, first_bad: null, notes: [] };
+function vouched(path: string, records: number, checkpoint: FlightFiles['checkpoint']): FileVerdict {
+  const found = { path, records, first_bad: null };
+  if (checkpoint !== null) return { ...found, status: 'intact', notes: [] };
+  return { ...found, status: 'not_established', notes: ['there is no checkpoint (state.json)'] };
+}
+
+function missing(path: string, what: string): FileVerdict {
+  return verdict(path, 'incomplete', 0, 0, 0, `the ${what} of this flight is missing`);
 }
 
 function verdict(

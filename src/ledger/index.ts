@@ -1,5 +1,6 @@
 /** The ledger: what happened, in order, hash-chained and signed. */
 export { type BundledFile, writeBundle } from './bundle.ts';
+export type { Catalog, CatalogMemory } from './catalog.ts';
 export {
   type DatabaseOptions,
   databaseError,
@@ -45,8 +46,10 @@ export type {
   VerifyStatus,
 } from './types.ts';
 export {
+  type JournalFindings,
   journalsIn,
   looksLikeTar,
+  type OtherFormats,
   usualDirs,
   type VerifyOptions,
   verifyBundle,

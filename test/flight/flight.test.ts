@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { loadFlight, resumeFlight } from '../../src/flight/index.ts';
+import { readFlight, resumeFlight } from '../../src/flight/index.ts';
 import { flightFile, fly, inProcess, NOTE_ENGINE, nodeEngine, tempFolders, workflow, writ } from './kit.ts';
 import { valid } from './schemas.ts';
 
@@ -289,9 +289,7 @@ describe('preflight rules', () => {
       "ok([put('a', {}, 'token: xk29 dd if=/dev/zero of=disk.img')])",
       `    models: [${model}]\n`,
     );
-    const shown = await inProcess(seen.dir, async ({ ledger }) =>
-      loadFlight(ledger.stateDir, seen.json.flight_id, ledger.trustedKeys),
-    );
+    const shown = await inProcess(seen.dir, ({ ledger }) => readFlight(ledger, seen.json.flight_id));
     expect(shown.record.steps[0]?.evaluations?.map((e) => e.evaluator)).toContain('onnx:secrets.onnx');
     const broken = place({
       'workflow.yaml': workflow(`${one}    policies: [bad.wasm]\n`),

@@ -39,7 +39,7 @@ it(`[FLT-N3] ${COUNT} flights that wait leave rows and files: no process, no tim
     const before = await settled();
     for (let i = 1; i < COUNT; i++) expect((await runFlight(deps, file)).exit).toBe(4);
     expect(await settled()).toEqual(before);
-    expect(listFlights(deps).filter((f) => f.state === 'AWAITING_APPROVAL').length).toBe(COUNT);
+    expect((await listFlights(deps)).filter((f) => f.state === 'AWAITING_APPROVAL').length).toBe(COUNT);
     expect(deps.queue.list({ status: 'pending' }).length).toBe(COUNT);
   });
 });

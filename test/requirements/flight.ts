@@ -401,7 +401,7 @@ const list: readonly (readonly [string, string, string, Requirement['state']])[]
     'Restart: append only, pending approvals stay paused, partial events recorded as failed/incomplete, nothing continues before audit state is rebuilt',
     'met',
   ],
-  ['U13', 'cabincrew audit events 8', 'Retention must not harm auditability', 'open'],
+  ['U13', 'cabincrew audit events 8', 'Retention must not harm auditability', 'met'],
   [
     'U14',
     'cabincrew audit events 9',

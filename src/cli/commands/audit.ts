@@ -5,36 +5,7 @@ import type { FileVerdict, JournalItem, PublicKeys } from '../../ledger/index.ts
 import type { Cli, DefineCommand } from '../cli.ts';
 import { type FolderFlags, type Folders, folderOptions, folders } from '../folders.ts';
 import { osUser } from '../os-user.ts';
-
-/**
- * Files in formats of other rooms that `verify` checks beside the journals: one line a format.
- * `find` lists what is there; `verify` answers like the ledger's own verifier.
- */
-interface OtherFormat {
-  readonly name: string;
-  find(places: Folders): Promise<readonly string[]>;
-  verify(path: string, publicKeys: PublicKeys): Promise<readonly FileVerdict[]>;
-}
-
-const OTHER_FORMATS: readonly OtherFormat[] = [
-  {
-    name: 'run store',
-    find: async (places) => (await import('../../runner/index.ts')).findRunStores(places.state),
-    verify: async (path, publicKeys) => [
-      await (await import('../../runner/index.ts')).verifyRunStore(path, { publicKeys }),
-    ],
-  },
-  {
-    name: 'flight log',
-    find: async (places) => (await import('../../flight/index.ts')).findFlightWals(places.state),
-    verify: async (path, keys) => [(await import('../../flight/index.ts')).verifyFlightWal(path, keys)],
-  },
-  {
-    name: 'flight events',
-    find: async (places) => (await import('../../flight/index.ts')).findFlightEvents(places.state),
-    verify: async (path, keys) => [(await import('../../flight/index.ts')).verifyFlightEvents(path, keys)],
-  },
-];
+import { otherFormats } from '../other-formats.ts';
 
 interface Flags extends FolderFlags {
   readonly json?: boolean;
@@ -79,12 +50,12 @@ export const define: DefineCommand = (command, cli) => {
     .action((places: string[], flags: Flags) => exportCommand(cli, places, flags));
   const retire = command
     .command('retire <file>')
-    .description('say that a journal may be missing from now on, and why; it is not deleted')
+    .description('say that a journal or a flight may be missing from now on, and why; it is not deleted')
     .requiredOption('--reason <text>', 'why')
     .option('--json', 'one JSON document')
     .addHelpText(
       'after',
-      '\nExample:\n  writ audit retire audit/shell_audit_old.jsonl --reason "retention: older than a year"',
+      '\nExamples:\n  writ audit retire audit/shell_audit_old.jsonl --reason "retention: older than a year"\n  writ audit retire .writ/flights/flt_1f0c… --reason "retention: older than a year"',
     )
     .action((file: string, flags: Flags) => retireCommand(cli, file, flags));
   for (const sub of [verify, show, bundle, retire]) folderOptions(sub);
@@ -128,14 +99,9 @@ async function verifyAll(
 ): Promise<readonly FileVerdict[]> {
   const { catalog, keys } = ledger.statePaths(places.state);
   const publicKeys = pinned ?? ledger.loadPublicKeys(keys);
-  const others = await Promise.all(
-    OTHER_FORMATS.map(async (format) => ({ format, paths: await format.find(places) })),
-  );
-  const except = new Set(others.flatMap(({ paths }) => paths));
   const dirs = ledger.usualDirs(places.state, places.audit);
-  const verdicts = [...(await ledger.verifyState(catalog, dirs, { publicKeys }, except))];
-  for (const { format, paths } of others)
-    for (const path of paths) verdicts.push(...(await format.verify(path, publicKeys)));
+  const others = otherFormats(places.state, publicKeys);
+  const verdicts = await ledger.verifyState(catalog, dirs, { publicKeys }, others);
   return verdicts.map((v) => ({ ...v, path: fromHere(dirname(places.state), v.path) }));
 }
 
@@ -147,13 +113,13 @@ async function verifyOne(
 ): Promise<readonly FileVerdict[]> {
   const found = ledger.findKeys(path, places.state, places.audit);
   const publicKeys = pinned ?? found.publicKeys;
-  for (const format of OTHER_FORMATS)
-    if ((await format.find(places)).includes(path)) return format.verify(path, publicKeys);
   const kind = statSync(path, { throwIfNoEntry: false });
   if (kind?.isFile() && ledger.looksLikeTar(path)) return ledger.verifyBundle(path, pinned ?? new Map());
-  const journals = kind?.isDirectory() ? ledger.journalsIn(path) : [path];
   const { catalog } = ledger.statePaths(places.state);
-  const verdicts = (await ledger.verifyNamed(catalog, journals, { publicKeys })).flatMap((answer, i) => {
+  const journals = kind?.isDirectory() ? ledger.journalsIn(path) : [listedName(ledger, path, places)];
+  const others = otherFormats(places.state, publicKeys);
+  const answers = await ledger.verifyNamed(catalog, journals, { publicKeys }, others);
+  const verdicts = answers.flatMap((answer, i) => {
     if (answer !== null) return answer;
     throw new WritError(CODES.invalid_input, `${journals[i]}: there is no such file`, {
       suggestion: `ls -l ${quoteArgv([dirname(path)])}`,
@@ -163,6 +129,11 @@ async function verifyOne(
   if (pinned || !found.borrowed) return verdicts;
   const note = `checked with keys from ${found.from}, which lie with the file: name a key you trust with --key`;
   return verdicts.map((v) => ({ ...v, notes: [...v.notes, note] }));
+}
+
+/** A flight is listed by its log; people name its folder. */
+function listedName(ledger: LedgerRoom, path: string, { state }: Folders): string {
+  return dirname(path) === ledger.statePaths(state).flights ? join(path, 'wal.jsonl') : path;
 }
 
 function asNamed(given: string, resolved: string, path: string): string {
@@ -278,13 +249,10 @@ async function exportCommand(cli: Cli, named: readonly string[], flags: Flags): 
 }
 
 async function retireCommand(cli: Cli, file: string, flags: Flags): Promise<void> {
-  const { openLedger } = await import('../../ledger/index.ts');
-  const path = resolve(cli.cwd, file);
-  await openLedger({ stateDir: folders(cli, flags).state }).catalog.retire(
-    path,
-    flags.reason ?? '',
-    osUser(),
-  );
+  const ledger = await import('../../ledger/index.ts');
+  const places = folders(cli, flags);
+  const path = listedName(ledger, resolve(cli.cwd, file), places);
+  await ledger.openLedger({ stateDir: places.state }).catalog.retire(path, flags.reason ?? '', osUser());
   if (flags.json) cli.json({ path: file, retired: true });
   else cli.print(`${plain(file)} may be missing from now on; the catalogue says who said so, and why`);
 }

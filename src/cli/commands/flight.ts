@@ -32,7 +32,7 @@ export const define: DefineCommand = (command, cli) => {
     .addHelpText('after', '\nExample:\n  writ flight status flt_1f0c… --json')
     .action((id: string, flags: Flags) =>
       look(cli, flags, async (room, deps) => {
-        const answer = room.flightStatus(deps, id);
+        const answer = await room.flightStatus(deps, id);
         // Asking is not running: the answer is given whatever it is.
         tell(cli, flags, answer);
         cli.exitCode = EXIT.ok;
@@ -113,8 +113,8 @@ async function listCommand(cli: Cli, flags: Flags): Promise<void> {
     return;
   }
   await look(cli, flags, async (room, deps) => {
-    const flights = room.listFlights(deps);
-    if (flights.some((f) => f.state === 'DAMAGED')) cli.exitCode = EXIT.integrity;
+    const flights = await room.listFlights(deps);
+    if (flights.some((f) => f.state === 'DAMAGED' || f.state === 'MISSING')) cli.exitCode = EXIT.integrity;
     if (flags.json) return cli.json({ flights });
     if (flights.length === 0) cli.print('No flights.');
     for (const f of flights)
@@ -126,7 +126,7 @@ async function listCommand(cli: Cli, flags: Flags): Promise<void> {
 
 async function showCommand(cli: Cli, id: string, flags: Flags): Promise<void> {
   await look(cli, flags, async (room, deps) => {
-    const { record, wal, events } = room.loadFlight(deps.ledger.stateDir, id, deps.ledger.trustedKeys);
+    const { record, wal, events } = await room.readFlight(deps.ledger, id);
     const answer = room.answerOf(record);
     if (flags.json)
       return cli.json({

@@ -3,4 +3,4 @@ export { looksLikeTar } from './tar-read.ts';
 export { verifyBundle } from './verify-bundle.ts';
 export { type VerifyOptions, verifyFile } from './verify-file.ts';
 export { type JournalFindings, verifyJournal, worstStatus } from './verify-journal.ts';
-export { journalsIn, usualDirs, verifyNamed, verifyState } from './verify-state.ts';
+export { journalsIn, type OtherFormats, usualDirs, verifyNamed, verifyState } from './verify-state.ts';

@@ -18,6 +18,17 @@ interface Remembered {
   readonly replaced: boolean;
 }
 
+/** Files in formats of other rooms: they lie among journals, and the catalogue may list them too. */
+export interface OtherFormats {
+  find(): Promise<readonly string[]>;
+  examine(path: string): Promise<JournalFindings>;
+}
+
+const NO_OTHERS: OtherFormats = {
+  find: async () => [],
+  examine: (path) => Promise.reject(new Error(`${path} is in no other format`)),
+};
+
 /**
  * Everything under some folders, and everything the catalogue knows of, wherever it lies.
  *
@@ -29,20 +40,19 @@ export async function verifyState(
   catalog: string,
   dirs: readonly string[],
   options: VerifyOptions,
-  /** Files in other formats, which somebody else checks. */
-  except: ReadonlySet<string> = new Set(),
+  formats: OtherFormats = NO_OTHERS,
 ): Promise<readonly FileVerdict[]> {
   const evidence = options.evidence ?? diskEvidence;
   let own = await verifyJournal(catalog, options);
   const remembered = recall(evidence, catalog, own);
-  const bases = new Set(dirs.flatMap((dir) => namesIn(evidence, dir)));
-  for (const base of remembered.keys()) bases.add(base);
+  // After the catalogue: what it lists was there before, and what is begun meanwhile is not missed.
+  const others = new Set(await formats.find());
+  const bases = new Set([...dirs.flatMap((dir) => namesIn(evidence, dir)), ...remembered.keys(), ...others]);
   bases.delete(catalog);
-  for (const path of except) bases.delete(path);
   const verdicts: FileVerdict[] = [];
   let unlisted: string[] = [];
   for (const base of [...bases].sort()) {
-    const found = await verifyJournal(base, options);
+    const found = await (others.has(base) ? formats.examine(base) : verifyJournal(base, options));
     const memory = remembered.get(base);
     verdicts.push(...(memory ? compare(found, memory) : found.verdicts));
     if (!memory && found.listed) unlisted.push(base);
@@ -161,12 +171,14 @@ export async function verifyNamed(
   catalog: string,
   paths: readonly string[],
   options: VerifyOptions,
+  formats: OtherFormats = NO_OTHERS,
 ): Promise<readonly (readonly FileVerdict[] | null)[]> {
   const evidence = options.evidence ?? diskEvidence;
   const remembered = recall(evidence, catalog, await verifyJournal(catalog, options));
+  const others = new Set(await formats.find());
   const answers: (readonly FileVerdict[] | null)[] = [];
-  for (const path of paths) {
-    const found = await verifyJournal(resolve(path), options);
+  for (const path of paths.map((path) => resolve(path))) {
+    const found = await (others.has(path) ? formats.examine(path) : verifyJournal(path, options));
     const memory = remembered.get(found.base);
     const unknown = !memory && !found.present && !evidence.exists(checkpointName(found.base));
     answers.push(unknown ? null : memory ? compare(found, memory) : found.verdicts);
@@ -181,7 +193,5 @@ export function journalsIn(dir: string): readonly string[] {
 
 /** Where journals lie that nobody named. */
 export function usualDirs(stateDir: string, auditDir: string): readonly string[] {
-  const flights = join(resolve(stateDir), 'flights');
-  const each = diskEvidence.list(flights).map((name) => join(flights, name));
-  return [resolve(auditDir), join(resolve(stateDir), 'ledger'), ...each];
+  return [resolve(auditDir), join(resolve(stateDir), 'ledger')];
 }
