@@ -1,0 +1,52 @@
+import childProcess from 'node:child_process';
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { DatabaseSync, StatementSync } from 'node:sqlite';
+
+/** Where a process is to be killed: before its n-th change of anything outside it, or in the middle of that. */
+export interface Death {
+  readonly at: number;
+  /** `torn`: half of what the change would have written is written. Only writes can be torn. */
+  readonly how: 'before' | 'torn';
+}
+
+const CHANGES =
+  'writeSync writeFileSync mkdirSync renameSync rmSync fsyncSync fdatasyncSync ftruncateSync'.split(' ');
+
+/** Lists the changes this process makes from now on, and kills it at the one that is named. */
+export function dieAt(death: Death | null): { readonly changes: readonly string[] } {
+  const changes: string[] = [];
+  const die = () => process.kill(process.pid, 'SIGKILL');
+  const guard = (
+    target: object,
+    names: readonly string[],
+    after: (name: string) => boolean = () => false,
+  ) => {
+    const methods = target as Record<string, (...args: unknown[]) => unknown>;
+    for (const name of names) {
+      const real = methods[name];
+      if (real === undefined) throw new Error(`there is no ${name}`);
+      methods[name] = function (this: unknown, ...args: unknown[]) {
+        const hit = changes.push(name) - 1 === death?.at;
+        if (hit && death?.how === 'torn' && name === 'writeSync') tear(real, args);
+        if (hit) die();
+        const answer = Reflect.apply(real, this, args);
+        // What was started and what is known of it are two moments.
+        if (after(name) && changes.push(`after ${name}`) - 1 === death?.at) die();
+        return answer;
+      };
+    }
+  };
+  guard(fs, CHANGES);
+  guard(childProcess, ['spawn'], () => true);
+  guard(DatabaseSync.prototype, ['exec']);
+  guard(StatementSync.prototype, ['run']);
+  syncBuiltinESMExports();
+  return { changes };
+}
+
+/** `writeSync(fd, bytes, offset)`: the first half of what is left. */
+function tear(write: (...args: unknown[]) => unknown, [fd, bytes, offset = 0]: readonly unknown[]): void {
+  if (!(bytes instanceof Uint8Array) || typeof offset !== 'number') return;
+  write(fd, bytes, offset, Math.floor((bytes.length - offset) / 2));
+}
