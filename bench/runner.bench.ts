@@ -154,7 +154,7 @@ async function replays(steps: number, rounds: number): Promise<readonly BenchRow
       value: median(rates),
       unit: 'steps/s',
       target: '>= 50,000',
-      inside: `reading ${steps.toLocaleString('en-US')} stored steps, rehashing inputs and outputs, deriving arguments from the plan, writing and committing the new run with its chain, anchor in the ledger`,
+      inside: `reading ${steps.toLocaleString('en-US')} stored steps, rehashing inputs and outputs, deriving arguments from the plan, a digest over every cell, writing and committing the new run that refers to these rows, anchor in the ledger`,
       spread: `${Math.round(Math.min(...rates))}–${Math.round(Math.max(...rates))}`,
     },
     {

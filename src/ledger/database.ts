@@ -15,6 +15,8 @@ export interface RoomMigrations {
   readonly room: string;
   /** SQL of version 1, 2, 3 … in order. Never edit one that was released; add another. */
   readonly steps: readonly string[];
+  /** The oldest version that readers understand as it is; by default only the newest. */
+  readonly readsFrom?: number;
 }
 
 export interface DatabaseOptions {
@@ -173,10 +175,10 @@ function migrate(db: DatabaseSync, path: string, { room, steps }: RoomMigrations
   });
 }
 
-function checkVersion(db: DatabaseSync, path: string, { room, steps }: RoomMigrations): void {
+function checkVersion(db: DatabaseSync, path: string, { room, steps, readsFrom }: RoomMigrations): void {
   const version = versionOf(db, room);
   if (version > steps.length) throw newer(path, room, version, steps.length);
-  if (version < steps.length)
+  if (version < (readsFrom ?? steps.length))
     throw new WritError(
       CODES.storage_failed,
       `${path}: tables of ${room} are version ${version}, ${steps.length} is needed`,

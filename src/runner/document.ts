@@ -39,16 +39,24 @@ export function durationOf(reader: RunReader, runId: string): number {
   return duration;
 }
 
-/** Every step of the plan in order, one at a time: recorded ones as recorded, the others as skipped. */
-export function* stepDocuments(
-  reader: RunReader,
-  run: RunRow,
-): Iterable<StepDocument & { readonly record?: StepRecord }> {
-  const plan = json(run.plan_json) as unknown as Plan;
-  const waiting = waitingFor(reader, run);
+type RecordedStep = StepDocument & { readonly record?: StepRecord };
+
+/**
+ * Every step of the plan in order, one at a time: recorded ones as recorded, the others as skipped. Fails at
+ * once, before anything is printed, when the steps of a replay are not what was replayed.
+ */
+export function stepDocuments(reader: RunReader, run: RunRow): Iterable<RecordedStep> {
+  return planned(json(run.plan_json) as unknown as Plan, reader.steps(run.run_id), waitingFor(reader, run));
+}
+
+function* planned(
+  plan: Plan,
+  records: Iterable<StepRecord>,
+  waiting: ReturnType<typeof waitingFor>,
+): Iterable<RecordedStep> {
   let next = 0;
   let held: StepRecord | undefined;
-  for (const record of reader.steps(run.run_id)) {
+  for (const record of records) {
     // A step that was tried again is shown as it went the last time.
     if (held && held.call.step_index !== record.call.step_index) {
       while (next < held.call.step_index) yield skipped(plan, next++);
@@ -131,10 +139,11 @@ export function* runDocumentText(
   run: RunRow,
   extra: Readonly<Record<string, Json>> = {},
 ): Iterable<string> {
+  const steps = stepDocuments(reader, run);
   const head = JSON.stringify({ ...runHead(reader, run), ...extra });
   yield `${head.slice(0, -1)},"steps":[`;
   let first = true;
-  for (const { record: _record, ...step } of stepDocuments(reader, run)) {
+  for (const { record: _record, ...step } of steps) {
     yield `${first ? '' : ','}${JSON.stringify(step)}`;
     first = false;
   }

@@ -2,6 +2,7 @@ import {
   CODES,
   canonicalJson,
   type Ids,
+  isJsonObject,
   type Json,
   type JsonObject,
   sha256,
@@ -12,6 +13,8 @@ import { durationOf } from './document.ts';
 import type { CallJudge } from './judge.ts';
 import type { LoadedPlan, Plan } from './plan.ts';
 import { checkReferences, fillReferences, type PlanReferences } from './references.ts';
+import { callIdUnder } from './store/format-v1.ts';
+import { type Replayed, StepsSum, type StoredStep, sameSteps } from './store/format-v2.ts';
 import { json, type RunReader, type StepRecord } from './store/reader.ts';
 import type { RunRow } from './store/rows.ts';
 import type { RunStore } from './store/store.ts';
@@ -22,6 +25,8 @@ import type { RunStore } from './store/store.ts';
  *
  * Y1 Every stored input and output must still have its hash, and every argument must still follow from the plan.
  * Y2 The first step that differs is named; nothing of a replay that diverged is kept.
+ * Y3 The new run refers to the rows that were looked at, with a digest over every cell of them: later readers
+ *    and the verifier hold the rows against it.
  */
 export interface ReplayOptions {
   readonly store: RunStore;
@@ -34,15 +39,49 @@ export interface ReplayOptions {
 }
 
 export async function replayRun(original: RunRow, options: ReplayOptions): Promise<string> {
-  const { store, reader } = options;
   comparePlans(original, options.plan);
-  const runId = options.ids.next('run');
   const plan = json(original.plan_json) as unknown as Plan;
   if (sha256(original.plan_json) !== original.plan_hash)
     throw mismatch(original, 0, 'the stored plan has another hash');
   if (sha256(original.policy_json) !== original.policy_hash)
     throw mismatch(original, 0, 'the stored policy has another hash');
-  const steps = new StepComparer(original, plan, options.judge);
+  const replayed = checkSteps(original, plan, options);
+  comparePolicies(original, options.judge);
+  return keepReplay(original, replayed, options);
+}
+
+/** Walks the record from its first step to its last; what is given back stands for all of them. */
+function checkSteps(original: RunRow, plan: Plan, { reader, judge }: ReplayOptions): Replayed {
+  const before = reader.replayed(original.run_id);
+  const steps = new StepComparer(original, plan, judge);
+  const sum = new StepsSum();
+  let last = 0;
+  for (const stored of reader.storedSteps(original.run_id)) {
+    last = Number(stored.call[2]);
+    sum.add(stored);
+    steps.check(readStep(original, last, reader, stored));
+  }
+  const replayed = sum.total(before?.of ?? original.run_id);
+  if (before && !sameSteps(before, replayed))
+    throw mismatch(original, last, `the steps up to there are not those that ${original.run_id} replayed`);
+  return replayed;
+}
+
+/** A long text that was changed or taken away is a difference like any other: of this step. */
+function readStep(original: RunRow, index: number, reader: RunReader, stored: StoredStep): StepRecord {
+  try {
+    return reader.record(stored);
+  } catch (error) {
+    if (error instanceof WritError && error.code === CODES.integrity_broken)
+      throw mismatch(original, index, error.message);
+    throw error;
+  }
+}
+
+/** The new run, which refers to the rows that were looked at; all of it in one transaction. */
+async function keepReplay(original: RunRow, replayed: Replayed, options: ReplayOptions): Promise<string> {
+  const { store, reader } = options;
+  const runId = options.ids.next('run');
   store.beginRun({
     ...original,
     run_id: runId,
@@ -54,23 +93,22 @@ export async function replayRun(original: RunRow, options: ReplayOptions): Promi
     denied_steps: 0,
     failed_steps: 0,
   });
-  for (const record of reader.steps(original.run_id)) {
-    steps.check(record);
-    const callId = `${runId}${record.call.call_id.slice(original.run_id.length)}`;
-    store.addCall({ ...record.call, call_id: callId, run_id: runId });
-    if (record.result) store.addResult({ ...record.result, call_id: callId, run_id: runId });
-  }
-  comparePolicies(original, options.judge);
+  store.addEvent(runId, 'replayed', { ...replayed });
   const { status, completed_at, completed_steps, denied_steps, failed_steps } = original;
-  store.addEvent(
-    runId,
-    'finished',
-    { duration_ms: durationOf(reader, original.run_id) },
-    { status, completed_at, completed_steps, denied_steps, failed_steps },
-  );
+  const totals = { status, completed_at, completed_steps, denied_steps, failed_steps };
+  const parked = status === 'waiting' ? lastWaiting(reader, original, runId) : undefined;
+  if (parked) store.addEvent(runId, 'waiting', parked, totals);
+  else store.addEvent(runId, 'finished', { duration_ms: durationOf(reader, original.run_id) }, totals);
   store.commit();
   await store.anchor(runId, 'finished');
   return runId;
+}
+
+/** What the run waits for, with the id its call has in the replay. */
+function lastWaiting(reader: RunReader, original: RunRow, runId: string): JsonObject | undefined {
+  const detail = reader.events(original.run_id).findLast(({ event }) => event === 'waiting')?.detail;
+  if (!isJsonObject(detail)) return undefined;
+  return { ...detail, call_id: callIdUnder(runId, original.run_id, String(detail.call_id)) };
 }
 
 class StepComparer {

@@ -78,7 +78,11 @@ describe('a database', () => {
     const db = openDatabase(path, runs, { readonly: true });
     expect(() => db.exec("INSERT INTO runs_run (id) VALUES ('r')")).toThrow(/readonly/);
     db.close();
-    refused(() => openDatabase(path, { room: 'runs', steps: [v1, v2, 'SELECT 1'] }, { readonly: true }));
+    const later = { room: 'runs', steps: [v1, v2, 'SELECT 1', 'SELECT 2'] };
+    refused(() => openDatabase(path, later, { readonly: true }));
+    // What readers understand as it is need not be brought up to date first.
+    openDatabase(path, { ...later, readsFrom: 2 }, { readonly: true }).close();
+    refused(() => openDatabase(path, { ...later, readsFrom: 3 }, { readonly: true }));
   });
 
   it('[LED-41] says what is wrong with a file that is no database, open to others, or locked', () => {

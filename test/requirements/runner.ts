@@ -103,4 +103,19 @@ export const requirements: readonly Requirement[] = [
     'overview Ledger; runner.md Storage',
     'A store killed at any point of its first run is intact or not established, and the next run goes on with it.',
   ),
+  met(
+    'RUN-41',
+    'capsule §3; runner.md Replay',
+    'A replay refers to the rows it replayed; every reader shows them as its own, a replay of a replay too.',
+  ),
+  met(
+    'RUN-42',
+    'runner.md Replay, Storage',
+    'Damage to the rows of a replayed run, or their removal, is noticed in its replays: by readers, by a replay of them and by the verifier.',
+  ),
+  met(
+    'RUN-43',
+    'runner.md Storage',
+    'Stores of version 1, whose replays repeat their rows, are read, verified and replayed.',
+  ),
 ];

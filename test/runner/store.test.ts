@@ -13,10 +13,14 @@ const POLICY = 'tools: { no.op: {}, fs.read: { allow_paths: ["./**"] } }';
 const PLAN = `version: "1.0"\nsteps:\n  - { tool: no.op, args: { n: 1 } }\n  - { tool: fs.read, args: { path: big.txt } }\n  - { tool: no.op, args: { n: 2 } }\n`;
 const FILES = ['writ.db', 'writ.db.checkpoint', 'ledger/runs.jsonl', 'ledger/catalog.jsonl'];
 const runs: string[] = [];
+let replay = '';
 
 beforeAll(async () => {
   home.file('big.txt', 'text '.repeat(2000));
-  for (let i = 0; i < 3; i++) runs.push((await home.run(PLAN, POLICY)).run_id);
+  for (let i = 0; i < 3; i++) {
+    runs.push((await home.run(PLAN, POLICY)).run_id);
+    if (i === 1) replay = (await home.replay(runs[0] as string)).run_id;
+  }
   for (const file of FILES) copyFileSync(join(home.state, file), join(home.state, `${file}.good`));
 });
 
@@ -238,7 +242,7 @@ describe('the run store', () => {
   it('property: one flipped byte anywhere in the file is noticed, or changes nothing that was recorded', async () => {
     restore();
     const good = readFileSync(home.dbPath);
-    const before = runs.map((id) => JSON.stringify(home.document(id)));
+    const before = [...runs, replay].map((id) => JSON.stringify(home.document(id)));
     await fc.assert(
       fc.asyncProperty(fc.nat(good.length - 1), fc.integer({ min: 1, max: 255 }), async (at, flip) => {
         restore();
@@ -248,7 +252,7 @@ describe('the run store', () => {
         const verdict = await home.verify();
         if (verdict.status !== 'intact') return;
         // Free pages and header counters hold no record: what can be read must then be what was written.
-        expect(runs.map((id) => JSON.stringify(home.document(id)))).toEqual(before);
+        expect([...runs, replay].map((id) => JSON.stringify(home.document(id)))).toEqual(before);
       }),
       { numRuns: 60 },
     );

@@ -29,6 +29,7 @@ export function stepMark(status: StepDocument['status'], paint: Paint): string {
 
 /** The report for a terminal, line by line: timeline, denials with their reasons, what was touched. */
 export function* consoleReport(reader: RunReader, run: RunRow, paint: Paint): Iterable<string> {
+  const steps = stepDocuments(reader, run);
   const duration = durationOf(reader, run.run_id);
   yield `${paint.bold(`Run ${run.run_id}`)}  ${run.mode}${run.replay_of === null ? '' : ` of ${run.replay_of}`}  ${statusText(run, paint)}`;
   yield paint.dim(
@@ -37,7 +38,7 @@ export function* consoleReport(reader: RunReader, run: RunRow, paint: Paint): It
   yield '';
   const summary = new SummaryBuilder();
   const start = Date.parse(run.created_at);
-  for (const { record, ...step } of stepDocuments(reader, run)) {
+  for (const { record, ...step } of steps) {
     const args = record ? json(record.call.args_json) : null;
     summary.add(step, args);
     yield* timelineRow(step, args, start, paint);

@@ -91,6 +91,7 @@ export class SummaryBuilder {
 
 /** The JSON report in pieces of text: `report_version, generated_at, run, plan, policy, steps, summary`. */
 export function* jsonReport(reader: RunReader, run: RunRow, generatedAt: Date): Iterable<string> {
+  const steps = stepDocuments(reader, run);
   const { plan_json, policy_json, ...meta } = run;
   const head = {
     report_version: '1.0',
@@ -102,7 +103,7 @@ export function* jsonReport(reader: RunReader, run: RunRow, generatedAt: Date): 
   yield `${JSON.stringify(head).slice(0, -1)},"steps":[`;
   const summary = new SummaryBuilder();
   let first = true;
-  for (const { record, ...step } of stepDocuments(reader, run)) {
+  for (const { record, ...step } of steps) {
     const args = record ? json(record.call.args_json) : null;
     summary.add(step, args);
     yield `${first ? '' : ','}${JSON.stringify({ ...step, args, call_id: record?.call.call_id ?? null, approval_id: record?.call.approval_id ?? null })}`;

@@ -65,6 +65,11 @@ export function callIdOf(runId: string, index: number, retry = 0): string {
   return `${runId}.${String(index).padStart(6, '0')}${retry === 0 ? '' : `.r${retry}`}`;
 }
 
+/** The id that a call of one run has as a call of its replay. */
+export function callIdUnder(runId: string, of: string, callId: string): string {
+  return `${runId}${callId.slice(of.length)}`;
+}
+
 export type Cell = string | number | null;
 
 /**
@@ -72,13 +77,17 @@ export type Cell = string | number | null;
  * written with its kind and, for text, its length, so that no two rows can look the same.
  */
 export function rowHash(table: ChainedTable, seq: number, prev: string, cells: readonly Cell[]): Digest {
-  let text = `writ row v1 ${table} ${seq} ${prev}`;
+  return sha256(`writ row v1 ${table} ${seq} ${prev}${cellsText(cells)}`);
+}
+
+export function cellsText(cells: readonly Cell[]): string {
+  let text = '';
   for (const cell of cells) {
     if (cell === null) text += ' -';
     else if (typeof cell === 'number') text += ` #${cell}`;
     else text += ` ${cell.length}:${cell}`;
   }
-  return sha256(text);
+  return text;
 }
 
 /** What the first link follows: the store itself, so that rows of one store do not fit another. */

@@ -1,9 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { CODES, EXIT, type Json, parseJson, WritError } from '../../core/index.ts';
+import { CODES, EXIT, type Json, parseJson, sha256, WritError } from '../../core/index.ts';
 import { databaseError, openDatabase } from '../../ledger/index.ts';
-import { type Cell, CHAINED, payloadReference, RUN_COLUMNS, referredPayload } from './format-v1.ts';
+import { type Cell, callIdUnder, payloadReference, RUN_COLUMNS, referredPayload } from './format-v1.ts';
+import { type Replayed, readReplayed, type StoredStep, sameSteps } from './format-v2.ts';
 import type { CallRow, EventRow, ResultRow, RunEvent, RunRow } from './rows.ts';
 import { RUN_STORE } from './schema.ts';
+import { ownSteps, sumSteps, walkSteps } from './stored-steps.ts';
 
 /** A step as it was recorded. `result` is missing while it waits, or when nobody knows how it ended. */
 export interface StepRecord {
@@ -16,8 +18,16 @@ export interface RunReader {
   listRuns(limit?: number): readonly RunRow[];
   /** A run by its id, or by a front of it that fits only one. */
   getRun(id: string): RunRow | undefined;
-  /** The steps of a run in order, one at a time; of a step tried twice, both. */
+  /**
+   * The steps of a run in order, one at a time; of a step tried twice, both. Those of a replay are looked at
+   * first: when they are not what was replayed, none is given.
+   */
   steps(runId: string): Iterable<StepRecord>;
+  /** Which rows a replay refers to; undefined for a run that has rows of its own. */
+  replayed(runId: string): Replayed | undefined;
+  /** The steps as they lie in the store, not looked at, and what the rows of one say. */
+  storedSteps(runId: string): Iterable<StoredStep>;
+  record(stored: StoredStep): StepRecord;
   events(runId: string): readonly EventRow[];
   close(): void;
 }
@@ -70,31 +80,38 @@ class SqliteRunReader implements RunReader {
     });
   }
 
-  *steps(runId: string): Iterable<StepRecord> {
-    // Both tables lie in the order of their ids: two walks side by side cost less than a join.
-    const results = this.#rowsOf('tool_results', runId);
-    try {
-      let next = results.next();
-      for (const cells of this.#rowsOf('tool_calls', runId)) {
-        while (!next.done && String(next.value[0]) < String(cells[0])) next = results.next();
-        const mine = !next.done && next.value[0] === cells[0] ? next.value : undefined;
-        yield { call: this.#call(cells), result: mine && this.#result(mine) };
-      }
-    } finally {
-      // A walk that is left open would hold the log of the database.
-      results.return?.();
+  steps(runId: string): Iterable<StepRecord> {
+    const replayed = this.replayed(runId);
+    if (replayed && !this.#guard(() => sameSteps(sumSteps(this.#db, replayed), replayed)))
+      throw this.#broken(`the steps of ${replayed.of}, which ${runId} replays, were changed or removed`);
+    return this.#records(runId, replayed);
+  }
+
+  *#records(runId: string, replayed: Replayed | undefined): Iterable<StepRecord> {
+    for (const stored of this.storedSteps(runId)) {
+      const record = this.record(stored);
+      yield replayed ? underRun(runId, replayed.of, record) : record;
     }
   }
 
-  /** Rows of a run by their ids, which lie between `run.` and `run/` in the order of the steps. */
-  #rowsOf(table: 'tool_calls' | 'tool_results', runId: string): IterableIterator<readonly Cell[]> {
-    const statement = this.#db.prepare(
-      `SELECT ${CHAINED[table].join(', ')} FROM ${table} WHERE call_id > ? AND call_id < ? ORDER BY call_id`,
-    );
-    statement.setReturnArrays(true);
-    return statement.iterate(`${runId}.`, `${runId}/`) as IterableIterator<unknown> as IterableIterator<
-      readonly Cell[]
-    >;
+  replayed(runId: string): Replayed | undefined {
+    const event = this.events(runId).find(({ event }) => event === 'replayed');
+    const replayed = event && readReplayed(event.detail);
+    if (event && !replayed) throw this.#broken(`what ${runId} replays cannot be read`);
+    return replayed;
+  }
+
+  *storedSteps(runId: string): Iterable<StoredStep> {
+    const source = this.replayed(runId) ?? ownSteps(runId);
+    try {
+      yield* walkSteps(this.#db, source);
+    } catch (error) {
+      throw databaseError(this.#path, error);
+    }
+  }
+
+  record({ call, result }: StoredStep): StepRecord {
+    return { call: this.#call(call), result: result && this.#result(result) };
   }
 
   #call(cells: readonly Cell[]): CallRow {
@@ -150,8 +167,14 @@ class SqliteRunReader implements RunReader {
 
   #payload(hash: string): string {
     const row = this.#db.prepare('SELECT body FROM payloads WHERE hash = ?').get(hash);
-    if (row) return String(row.body);
-    throw new WritError(CODES.integrity_broken, `${this.#path}: the text ${hash.slice(0, 12)}… is missing`, {
+    if (!row) throw this.#broken(`the text ${hash.slice(0, 12)}… is missing`);
+    const text = String(row.body);
+    if (sha256(text) !== hash) throw this.#broken(`the text ${hash.slice(0, 12)}… was changed`);
+    return text;
+  }
+
+  #broken(what: string): WritError {
+    return new WritError(CODES.integrity_broken, `${this.#path}: ${what}`, {
       suggestion: 'see what else is wrong: writ audit verify',
       exit: EXIT.integrity,
     });
@@ -160,6 +183,12 @@ class SqliteRunReader implements RunReader {
   close(): void {
     this.#db.close();
   }
+}
+
+/** A step of the run that was replayed, as the step of its replay. */
+function underRun(runId: string, of: string, { call, result }: StepRecord): StepRecord {
+  const own = { call_id: callIdUnder(runId, of, call.call_id), run_id: runId };
+  return { call: { ...call, ...own }, result: result && { ...result, ...own } };
 }
 
 export function json(text: string | null): Json {

@@ -58,7 +58,7 @@ export interface ResultRow {
   readonly redactions: number;
 }
 
-export type RunEvent = 'started' | 'waiting' | 'resumed' | 'intent' | 'interrupted' | 'finished';
+export type RunEvent = 'started' | 'replayed' | 'waiting' | 'resumed' | 'intent' | 'interrupted' | 'finished';
 
 export interface EventRow {
   readonly run_id: string;

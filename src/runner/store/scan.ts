@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { sha256 } from '../../core/index.ts';
+import { parseJson, sha256 } from '../../core/index.ts';
 import {
   type Cell,
   CHAINED,
@@ -10,6 +10,8 @@ import {
   referredPayload,
   rowHash,
 } from './format-v1.ts';
+import { type Replayed, readReplayed, sameSteps } from './format-v2.ts';
+import { sumSteps } from './stored-steps.ts';
 
 /** The first thing that is wrong, by its place in the chain. */
 export interface Bad {
@@ -66,6 +68,7 @@ export function scanStore(db: DatabaseSync, identity: Identity, signed: Readonly
   scan.bad =
     checkHead(db, scan, links) ??
     checkRuns(db, scan, links) ??
+    checkReplays(db, links) ??
     checkPayloads(db, scan, links) ??
     checkFile(db, scan);
   return scan;
@@ -106,6 +109,8 @@ function* inOrder(db: DatabaseSync): Iterable<Link> {
 
 /** Where a column stands among the cells of its table. */
 const AT = {
+  event: CHAINED.run_events.indexOf('event'),
+  detail_json: CHAINED.run_events.indexOf('detail_json'),
   run_json: CHAINED.run_events.indexOf('run_json'),
   args_json: CHAINED.tool_calls.indexOf('args_json'),
   output_json: CHAINED.tool_results.indexOf('output_json'),
@@ -125,6 +130,8 @@ class Links {
   /** Last word on each run. */
   readonly runs = new Map<string, string>();
   readonly payloads = new Set<string>();
+  /** What replays say of the rows they refer to. */
+  readonly replays: { readonly seq: number; readonly run: string; readonly detail: string }[] = [];
   /** Hash of the arguments of calls that have no result yet. */
   readonly #inputs = new Map<string, string>();
 
@@ -136,13 +143,15 @@ class Links {
       return `a row of ${table} was changed, or the row before it was`;
     this.counts[table]++;
     for (const at of PAYLOAD_CELLS[table]) this.#refer(cells[at] as string | null);
-    return this.#meaning(table, cells);
+    return this.#meaning(table, seq, cells);
   }
 
-  #meaning(table: ChainedTable, cells: readonly Cell[]): string | undefined {
+  #meaning(table: ChainedTable, seq: number, cells: readonly Cell[]): string | undefined {
     switch (table) {
       case 'run_events':
         this.runs.set(String(cells[0]), String(cells[AT.run_json]));
+        if (cells[AT.event] === 'replayed')
+          this.replays.push({ seq, run: String(cells[0]), detail: String(cells[AT.detail_json]) });
         return undefined;
       case 'tool_calls':
         this.#inputs.set(String(cells[0]), hashOf(cells[AT.args_json] as string));
@@ -210,6 +219,23 @@ function checkRuns(db: DatabaseSync, scan: Scan, links: Links): Bad | undefined 
     seen++;
   }
   return seen === links.runs.size ? undefined : { seq: scan.records, what: 'the row of a run was removed' };
+}
+
+/** The rows every replay refers to are still those it replayed. */
+function checkReplays(db: DatabaseSync, links: Links): Bad | undefined {
+  // Most replays are of the same few runs: their rows are walked once.
+  const sums = new Map<string, Replayed>();
+  for (const { seq, run, detail } of links.replays) {
+    const told = parseJson(detail);
+    const replayed = told.ok ? readReplayed(told.value) : undefined;
+    if (!replayed) return { seq, what: `what run ${run} replays cannot be read` };
+    const key = `${replayed.of} ${replayed.through}`;
+    const sum = sums.get(key) ?? sumSteps(db, replayed);
+    sums.set(key, sum);
+    if (replayed.through >= seq || !sameSteps(sum, replayed))
+      return { seq, what: `the steps of ${replayed.of} are not those that run ${run} replayed` };
+  }
+  return undefined;
 }
 
 function checkPayloads(db: DatabaseSync, scan: Scan, links: Links): Bad | undefined {

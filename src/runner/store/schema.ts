@@ -88,5 +88,30 @@ export const RUN_STORE: RoomMigrations = {
       row_hash TEXT NOT NULL
     ) STRICT, WITHOUT ROWID;
     `,
+    // Since version 2 a replay refers to the rows it replayed (format-v2.ts). The view puts them under its
+    // own run for whoever looks with SQL; our own readers do not use it.
+    `
+    CREATE VIEW run_steps AS
+      WITH source AS (
+        SELECT
+          run.run_id AS run_id,
+          COALESCE(event.detail_json ->> 'of', run.run_id) AS of,
+          COALESCE(event.detail_json ->> 'through', 9223372036854775807) AS through
+        FROM runs AS run
+        LEFT JOIN run_events AS event ON event.run_id = run.run_id AND event.event = 'replayed'
+      )
+      SELECT
+        source.run_id, call.call_id, call.step_index, call.step_id, call.tool_name, call.args_json,
+        result.status, result.output_json, result.error, result.policy_decision_json,
+        result.started_at, result.ended_at, result.input_hash, result.output_hash
+      FROM source
+      JOIN tool_calls AS call
+        ON call.call_id > source.of || '.' AND call.call_id < source.of || '/'
+        AND call.chain_seq <= source.through
+      LEFT JOIN tool_results AS result
+        ON result.call_id = call.call_id AND result.chain_seq <= source.through;
+    `,
   ],
+  // A store of version 1 has no replays that refer to rows elsewhere: it reads as it is.
+  readsFrom: 1,
 };
