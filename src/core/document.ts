@@ -3,30 +3,21 @@
  * A second door of `core`, apart from the first so that commands without documents never load YAML or zod.
  *
  * DOC1 Unknown keys, wrong types and duplicates are errors with file, line, column and what to write.
- * DOC2 Size and alias expansion are bounded: a YAML bomb is refused, not expanded.
- * DOC3 What the parser only warns of (a tag it does not know) is a mistake: nothing is read by guessing.
- * DOC4 A valid JSON document is read by JSON.parse; positions are worked out only when somebody asks.
+ * DOC2 Size, number of tokens, depth and what aliases expand to are bounded: a bomb is refused, not expanded.
+ * DOC3 What a parser would let pass or only warn of is a mistake: nothing is read by guessing.
+ * DOC4 What is JSON is read as JSON; positions are worked out only when somebody asks.
  */
-import { type Document, isMap, isNode, isPair, isScalar, LineCounter, parseDocument } from 'yaml';
-import {
-  ZodArray,
-  ZodDefault,
-  type ZodError,
-  ZodNullable,
-  ZodObject,
-  ZodOptional,
-  ZodRecord,
-  type ZodType,
-} from 'zod';
-import { CODES, invalid } from './errors.ts';
+import type { ZodType } from 'zod';
+import { mistakeIn } from './document-mistake.ts';
+import { CODES, invalid, type WritError } from './errors.ts';
+import { duplicateKey, jsonOffset } from './json-places.ts';
+import { readYaml } from './yaml-text.ts';
 
 export interface DocumentOptions {
   readonly file: string;
   /** Error code for mistakes in it: CODES.invalid_policy, invalid_plan, invalid_config … */
   readonly code?: number;
   readonly maxBytes?: number;
-  /** Large machine-made documents: read JSON as JSON. Duplicate keys then count as JSON has them (the last). */
-  readonly plainJson?: boolean;
 }
 
 /** Where a path of the document is written. */
@@ -44,195 +35,104 @@ export interface ReadDocument<T> {
 const MAX_BYTES = 4 * 1024 * 1024;
 /** Aliases of plain anchors are fine; a handful of expansions is all an honest file needs. */
 const MAX_ALIASES = 100;
+/** Deeper than any honest file, and far from what would exhaust whoever walks it. */
+const MAX_DEPTH = 100;
 
 export function readDocument<T>(text: string, schema: ZodType<T>, options: DocumentOptions): ReadDocument<T> {
   const code = options.code ?? CODES.invalid_config;
   const { file } = options;
   const maxBytes = options.maxBytes ?? MAX_BYTES;
-  if (text.length > maxBytes) {
-    throw invalid(
-      code,
-      { file },
-      `is larger than ${maxBytes} bytes`,
-      'split it, or check that it is the right file',
-    );
-  }
-  const quick = readJson(text, schema, options.plainJson ?? false);
-  if (quick !== undefined) {
-    // Parsed again as YAML the first time somebody asks where something is written.
-    let positions: Parsed | undefined;
-    return {
-      value: quick,
-      place: (path) => {
-        positions ??= parseYaml(text, code, file);
-        return placeOf(positions.document, positions.lines, path);
-      },
-    };
-  }
-  const { document, lines } = parseYaml(text, code, file);
-  const place = (path: readonly PropertyKey[]) => placeOf(document, lines, path);
-  const result = schema.safeParse(toValue(document, code, file));
-  if (!result.success) throw explain(result.error, schema, place, code, file);
-  return { value: result.data, place };
+  const fail = (message: string, suggestion: string, offset?: number) =>
+    invalid(code, { file, ...(offset === undefined ? {} : placeAt(text, offset)) }, message, suggestion);
+  if (text.length > maxBytes)
+    throw fail(`is larger than ${maxBytes} bytes`, 'split it, or check that it is the right file');
+  const { raw, offset } = readJson(text, fail) ?? fromYaml(text, fail);
+  const place = (path: readonly PropertyKey[]) => placeAt(text, offset(path));
+  const bulk = bulkMistake(raw, maxBytes);
+  if (bulk) throw fail(bulk.message, bulk.suggestion, offset(bulk.path));
+  const result = schema.safeParse(raw);
+  if (result.success) return { value: result.data, place };
+  const { path, message, suggestion } = mistakeIn(result.error, schema, raw);
+  throw fail(message, suggestion, offset(path));
 }
 
-interface Parsed {
-  readonly document: Document;
-  readonly lines: LineCounter;
+type Fail = (message: string, suggestion: string, offset?: number) => WritError;
+interface Raw {
+  readonly raw: unknown;
+  offset(path: readonly PropertyKey[]): number;
 }
 
-function parseYaml(text: string, code: number, file: string): Parsed {
-  const lines = new LineCounter();
-  const document = parseDocument(text, {
-    lineCounter: lines,
-    prettyErrors: false,
-    uniqueKeys: true,
-    strict: true,
-  });
-  const mistake = document.errors[0] ?? document.warnings[0];
-  if (mistake) {
-    const { line, col } = lines.linePos(mistake.pos[0]);
-    throw invalid(code, { file, line, column: col }, oneLine(mistake.message), 'mend the YAML at that place');
-  }
-  return { document, lines };
-}
-
-/** Only a document that is JSON and valid; every mistake is left to the reader that knows its place. */
-function readJson<T>(text: string, schema: ZodType<T>, wanted: boolean): T | undefined {
-  if (!wanted || !/^\s*[{[]/.test(text)) return undefined;
+function readJson(text: string, fail: Fail): Raw | undefined {
+  if (!/^\s*[{[]/.test(text)) return undefined;
+  let raw: unknown;
   try {
-    const result = schema.safeParse(JSON.parse(text));
-    return result.success ? result.data : undefined;
+    raw = JSON.parse(text);
   } catch {
+    // YAML begins like this too, and its reader knows the place of a mistake.
     return undefined;
   }
+  const twice = duplicateKey(text);
+  if (twice) throw fail(`the key "${twice.key.slice(0, 60)}" stands twice`, 'keep one of them', twice.offset);
+  return { raw, offset: (path) => jsonOffset(text, path) };
 }
 
-function toValue(document: Document, code: number, file: string): unknown {
+function fromYaml(text: string, fail: Fail): Raw {
+  const read = readYaml(text);
+  if (!read.ok) throw fail(oneLine(read.message), read.suggestion, read.offset);
   try {
-    return document.toJS({ maxAliasCount: MAX_ALIASES });
+    return { raw: read.document.toJS({ maxAliasCount: MAX_ALIASES }), offset: read.offset };
   } catch (error) {
-    throw invalid(
-      code,
-      { file },
-      oneLine(String(error)),
+    if (error instanceof RangeError) throw fail('is nested too deeply to be read', 'flatten it');
+    throw fail(
+      `its aliases cannot be expanded: ${oneLine(String((error as Error).message))}`,
       'write the repeated parts out instead of using aliases',
     );
   }
 }
 
-/** The first mistake in the words of the file, with what would have been right. */
-function explain(
-  error: ZodError,
-  schema: ZodType,
-  place: ReadDocument<unknown>['place'],
-  code: number,
-  file: string,
-) {
-  const issue = deepest(error.issues as readonly Issue[]);
-  const where = issue?.path ?? [];
-  const name = where.length === 0 ? 'the document' : where.map(String).join('.');
-  if (issue?.code === 'unrecognized_keys') {
-    const key = issue.keys?.[0] ?? '?';
-    const at = place([...where, key]);
-    return invalid(
-      code,
-      { file, line: at.line, column: at.column },
-      `unknown key "${key}" in ${name}`,
-      spelling(key, knownKeys(schema, where)),
-    );
-  }
-  const at = place(where);
-  const message = oneLine(issue?.message ?? 'is not valid');
-  return invalid(code, { file, line: at.line, column: at.column }, `${name}: ${message}`, `correct ${name}`);
-}
-
-function spelling(key: string, known: readonly string[]): string {
-  if (known.length === 0) return 'remove it, or check the spelling';
-  const near = known.find((name) => alike(name, key));
-  const list = `known keys here: ${known.join(', ')}`;
-  return near === undefined ? `remove it; ${list}` : `write ${near}; ${list}`;
-}
-
-/** Close enough to be a slip: the same letters but for separators and case, or one edit apart. */
-function alike(a: string, b: string): boolean {
-  const bare = (text: string) => text.toLowerCase().replace(/[^a-z0-9]/g, '');
-  const [x, y] = [bare(a), bare(b)];
-  if (x === y) return true;
-  if (Math.abs(x.length - y.length) > 1) return false;
-  let i = 0;
-  while (i < x.length && i < y.length && x[i] === y[i]) i++;
-  const tails = [
-    [x.slice(i + 1), y.slice(i + 1)],
-    [x.slice(i + 1), y.slice(i)],
-    [x.slice(i), y.slice(i + 1)],
-    [x.slice(i + 2), y.slice(i + 2)],
-  ];
-  return tails.some(([p, q]) => p === q);
-}
-
-/** The keys a schema knows at a path; none when the schema is open there or of a kind not followed. */
-function knownKeys(schema: ZodType, path: readonly PropertyKey[]): readonly string[] {
-  let at: ZodType | undefined = bare(schema);
-  for (const key of path) {
-    if (at instanceof ZodObject) at = bare(at.shape[String(key)] as ZodType | undefined);
-    else if (at instanceof ZodArray) at = bare(at.element as ZodType);
-    else if (at instanceof ZodRecord) at = bare(at.valueType as ZodType);
-    else return [];
-  }
-  return at instanceof ZodObject ? Object.keys(at.shape) : [];
-}
-
-function bare(schema: ZodType | undefined): ZodType | undefined {
-  let at = schema;
-  while (at instanceof ZodOptional || at instanceof ZodNullable || at instanceof ZodDefault)
-    at = at.unwrap() as ZodType;
-  return at;
-}
-
-interface Issue {
-  readonly code: string;
+interface Bulk {
   readonly path: readonly PropertyKey[];
   readonly message: string;
-  readonly keys?: readonly string[];
-  readonly errors?: readonly (readonly Issue[])[];
+  readonly suggestion: string;
 }
 
-/** Of a union's alternatives the one that got furthest tells the reader most. */
-function deepest(issues: readonly Issue[]): Issue | undefined {
-  const first = issues[0];
-  if (first?.code !== 'invalid_union' || !first.errors) return first;
-  const candidates = first.errors
-    .map((alternative) => deepest(alternative))
-    .filter((issue): issue is Issue => issue !== undefined)
-    .sort((a, b) => b.path.length - a.path.length);
-  const best = candidates[0];
-  return best && best.path.length > 0 ? { ...best, path: [...first.path, ...best.path] } : first;
-}
-
-function placeOf(document: Document, lines: LineCounter, path: readonly PropertyKey[]): Place {
-  for (let length = path.length; length >= 0; length--) {
-    const offset = offsetOf(document, path.slice(0, length));
-    if (offset !== undefined) {
-      const { line, col } = lines.linePos(offset);
-      return { line, column: col };
+/** Aliases share what they repeat, so only a walk tells how much there is; it ends at the bound. */
+function bulkMistake(raw: unknown, maxBytes: number): Bulk | undefined {
+  let left = maxBytes;
+  const visit = (value: unknown, path: PropertyKey[]): Bulk | undefined => {
+    left -= typeof value === 'string' ? value.length : 1;
+    if (left < 0)
+      return {
+        path: [],
+        message: `holds more than ${maxBytes} bytes once its aliases are expanded`,
+        suggestion: 'write the repeated parts out instead of using aliases',
+      };
+    if (typeof value !== 'object' || value === null) return undefined;
+    if (path.length >= MAX_DEPTH)
+      return {
+        path: path.slice(0, 4),
+        message: `is nested more than ${MAX_DEPTH} deep, or holds itself`,
+        suggestion: 'flatten it',
+      };
+    for (const [key, item] of Object.entries(value)) {
+      path.push(key);
+      // It would be taken for the object's prototype, or quietly left out, further on.
+      if (key === '__proto__')
+        return { path: [...path], message: 'the key "__proto__" is never read', suggestion: 'remove it' };
+      const bulk = visit(item, path);
+      if (bulk) return bulk;
+      path.pop();
     }
-  }
-  return { line: 1, column: 1 };
+    return undefined;
+  };
+  return visit(raw, []);
 }
 
-function offsetOf(document: Document, path: readonly PropertyKey[]): number | undefined {
-  const parent = document.getIn(path.slice(0, -1), true);
-  const key = path.at(-1);
-  // The key of a pair is where a person looks, not its value.
-  if (isMap(parent)) {
-    const pair = parent.items.find(
-      (item) => isPair(item) && isScalar(item.key) && String(item.key.value) === String(key),
-    );
-    if (pair && isScalar(pair.key)) return pair.key.range?.[0];
-  }
-  const node = path.length === 0 ? document.contents : document.getIn(path, true);
-  return isNode(node) ? node.range?.[0] : undefined;
+function placeAt(text: string, offset: number): Place {
+  const start = offset === 0 ? 0 : text.lastIndexOf('\n', offset - 1) + 1;
+  let line = 1;
+  for (let at = text.indexOf('\n'); at !== -1 && at < start; at = text.indexOf('\n', at + 1)) line++;
+  return { line, column: offset - start + 1 };
 }
 
 function oneLine(text: string): string {

@@ -34,6 +34,11 @@ const METADATA = new Set([
   '169.254.170.2',
   '169.254.170.23',
   '169.254.169.253',
+  '169.254.0.23',
+  '169.254.10.10',
+  '169.254.42.42',
+  'fe80::a9fe:a9fe',
+  'fd00:42::42',
   '100.100.100.200',
   '192.0.0.192',
   '168.63.129.16',
@@ -51,8 +56,8 @@ export function privateReason(text: string): string | undefined {
 export function isMetadataAddress(text: string): boolean {
   const address = parseAddress(text);
   if (address === undefined) return false;
-  const inner = address instanceof ipaddr.IPv6 ? carried(address) : undefined;
-  return METADATA.has((inner ?? address).toString());
+  const inner = address instanceof ipaddr.IPv6 ? carried(address)?.inner : undefined;
+  return METADATA.has(address.toString()) || (inner !== undefined && METADATA.has(inner.toString()));
 }
 
 /** An address in any spelling: dotted, short, decimal, octal, hexadecimal, IPv6 with or without a zone. */
@@ -79,10 +84,11 @@ function reasonFor(address: ipaddr.IPv4 | ipaddr.IPv6): string | undefined {
     const range = address.range();
     return range === 'unicast' ? undefined : named(range);
   }
-  const inner = carried(address);
-  if (inner !== undefined) {
-    const reason = reasonFor(inner);
-    return reason === undefined ? undefined : `it carries ${inner.toString()}: ${reason}`;
+  const within = carried(address);
+  if (within !== undefined) {
+    const reason = reasonFor(within.inner);
+    if (reason !== undefined) return `it carries ${within.inner.toString()}: ${reason}`;
+    if (within.alone) return undefined;
   }
   if (address.match(NAT64_LOCAL)) return 'a local translation address';
   const extra = v6.find(({ range }) => address.match(range));
@@ -92,21 +98,28 @@ function reasonFor(address: ipaddr.IPv4 | ipaddr.IPv6): string | undefined {
   return range === 'unicast' ? undefined : named(range);
 }
 
-/** The IPv4 address inside a mapped, translated, 6to4 or IPv4-compatible one. */
-function carried(address: ipaddr.IPv6): ipaddr.IPv4 | undefined {
+interface Carried {
+  readonly inner: ipaddr.IPv4;
+  /** Only the address inside says where a packet goes; otherwise the prefix around it counts as well. */
+  readonly alone: boolean;
+}
+
+/** The IPv4 address inside a mapped, translated, 6to4, IPv4-compatible or ISATAP one. */
+function carried(address: ipaddr.IPv6): Carried | undefined {
   const bytes = address.toByteArray();
   const at = (offset: number) => new ipaddr.IPv4(bytes.slice(offset, offset + 4));
-  if (address.isIPv4MappedAddress() || address.match(NAT64)) return at(12);
-  if (address.match(SIX_TO_FOUR)) return at(2);
+  if (address.isIPv4MappedAddress() || address.match(NAT64)) return { inner: at(12), alone: true };
+  if (address.match(SIX_TO_FOUR)) return { inner: at(2), alone: true };
   // ::ffff:0:a.b.c.d (translated) and ::a.b.c.d (compatible, but for :: and ::1 themselves).
   const zeros = bytes.slice(0, 8).every((byte) => byte === 0);
-  if (zeros && bytes[8] === 0xff && bytes[9] === 0xff && bytes[10] === 0 && bytes[11] === 0) return at(12);
-  if (zeros && bytes.slice(8, 12).every((byte) => byte === 0) && (bytes[12] !== 0 || bytes[13] !== 0))
-    return at(12);
-  // ISATAP: any prefix, then 0:5efe or 200:5efe, then the address.
-  if ((bytes[8] === 0 || bytes[8] === 2) && bytes[9] === 0 && bytes[10] === 0x5e && bytes[11] === 0xfe)
-    return at(12);
-  return undefined;
+  const marks = bytes.slice(8, 12).join(' ');
+  const embedded =
+    (zeros && marks === '255 255 0 0') ||
+    (zeros && marks === '0 0 0 0' && (bytes[12] !== 0 || bytes[13] !== 0)) ||
+    // ISATAP: any prefix, then 0:5efe or 200:5efe, then the address.
+    marks === '0 0 94 254' ||
+    marks === '2 0 94 254';
+  return embedded ? { inner: at(12), alone: false } : undefined;
 }
 
 const names: Record<string, string> = {

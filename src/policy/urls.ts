@@ -45,7 +45,7 @@ export function compileDomains(lists: DomainLists): JudgeUrl {
       return denied('deny_private_ips', `${shown}: a metadata service, which must be listed by its address`, {
         op: 'add',
         at: ['allow_domains'],
-        value: text,
+        value: inBrackets(text),
       });
     return undefined;
   };
@@ -68,7 +68,7 @@ export function compileDomains(lists: DomainLists): JudgeUrl {
           lists.allow_domains.length === 0
             ? 'allow_domains is empty, so no domain is allowed'
             : `${url.host} is not in allow_domains`,
-          { op: 'add', at: ['allow_domains'], value: host.includes(':') ? `[${host}]` : host },
+          { op: 'add', at: ['allow_domains'], value: inBrackets(host) },
         );
       const hit = find(deny, host, url);
       if (hit !== undefined)
@@ -95,15 +95,14 @@ export function matchesDomain(patterns: readonly string[], url: URL): boolean {
 /** What is wrong with a domain pattern; undefined when it can be used. */
 export function domainMistake(text: string): string | undefined {
   if (text === '*') return undefined;
-  if (text.includes('/')) return 'write a domain, not a URL: api.example.com';
-  const { host } = pattern(text);
+  if (/[/?#@\\\s]/.test(text)) return 'write a domain, not a URL: api.example.com';
+  const { host, port, below } = pattern(text);
   if (host === '' || host.includes('*')) return 'write example.com, *.example.com, example.com:8443 or *';
-  try {
-    new URL(`http://${host}/`);
-    return undefined;
-  } catch {
-    return 'this is not a domain name';
-  }
+  if (port !== undefined && (!/^[1-9]\d{0,4}$/.test(port) || Number(port) > 65_535))
+    return 'a port is a number from 1 to 65535';
+  if (below && parseAddress(host) !== undefined)
+    return 'an address has no sub-domains: write it without "*."';
+  return URL.canParse(`http://${inBrackets(host)}/`) ? undefined : 'this is not a domain name or address';
 }
 
 function hostOf(url: URL): string {
@@ -126,11 +125,13 @@ function pattern(text: string): DomainPattern {
 
 function normalHost(raw: string): string {
   const bare = raw.replace(/\.+$/, '');
-  try {
-    return hostOf(new URL(`http://${bare.includes(':') ? `[${bare}]` : bare}/`));
-  } catch {
-    return bare.toLowerCase();
-  }
+  const url = `http://${inBrackets(bare)}/`;
+  return URL.canParse(url) ? hostOf(new URL(url)) : bare.toLowerCase();
+}
+
+/** As a URL writes it: an IPv6 address in brackets. */
+function inBrackets(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
 }
 
 /** Patterns by their host, so that a decision does not depend on how many there are. */

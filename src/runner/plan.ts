@@ -50,7 +50,7 @@ const planSchema = z.strictObject({
 
 /** Reads a plan from text. Anything wrong throws, with file, line, column and what to write. */
 export function loadPlan(text: string, file: string): LoadedPlan {
-  const document = readDocument(text, planSchema, { file, ...PLAN_FILE, plainJson: true });
+  const document = readDocument(text, planSchema, { file, ...PLAN_FILE });
   const plan = document.value as Plan;
   const mistake = (path: readonly (string | number)[], message: string, suggestion: string) => {
     const { line, column } = document.place(path);

@@ -77,8 +77,7 @@ function judgeCall(call: HttpArgs, rules: HttpRules, judge: JudgeUrl): Finding {
   for (const [name, value] of Object.entries(call.headers))
     if (CARRIER.test(name) || !/^[\w!#$%&'*+.^`|~-]+$/.test(name) || /[\r\n\0]/.test(value))
       return deny('headers', `a plan may not set the header ${JSON.stringify(name)}`);
-  const ask = rules.require_approval;
-  if (ask === true || (ask !== false && matchesDomain(ask, url)))
+  if (needsYes(rules, url))
     return {
       verdict: 'require_approval',
       rule: 'require_approval',
@@ -87,4 +86,10 @@ function judgeCall(call: HttpArgs, rules: HttpRules, judge: JudgeUrl): Finding {
       mend: { op: 'set', at: ['require_approval'], value: false },
     };
   return PASSED;
+}
+
+/** Does this address need a person's yes? */
+export function needsYes(rules: HttpRules, url: URL): boolean {
+  const ask = rules.require_approval;
+  return typeof ask === 'boolean' ? ask : matchesDomain(ask, url);
 }

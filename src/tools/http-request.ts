@@ -3,11 +3,17 @@ import { CODES, type JsonObject } from '../core/index.ts';
 import { compileDomains, type Finding, type HttpRules } from '../policy/index.ts';
 import { connectTo, judgedAddress } from './http-address.ts';
 import { type Body, readBody } from './http-body.ts';
-import type { HttpArgs } from './http-get.ts';
+import { type HttpArgs, needsYes } from './http-get.ts';
 import { credentials, hostOf, withoutCredentials } from './http-url.ts';
 import { failed, type ToolContext, type ToolOutput } from './tool.ts';
 
-/** Follows redirects by hand: each hop is judged as if the plan had asked for it. */
+/** Headers that say what form of answer is wanted; all others may be meant for the first server only. */
+const SHAREABLE = /^(accept|accept-language|cache-control|pragma|range|if-.*|user-agent)$/i;
+
+/**
+ * Follows redirects by hand: each hop is judged as if the plan had asked for it. A yes was given for the host
+ * the plan named, so a hop to another that needs one is denied: nobody can be asked any more.
+ */
 export async function follow(
   wanted: HttpArgs,
   context: ToolContext<HttpRules>,
@@ -19,7 +25,7 @@ export async function follow(
   let headers: Record<string, string> = { ...wanted.headers };
   const redirects: string[] = [];
   for (;;) {
-    const finding = judge.url(url);
+    const finding = judge.url(url) ?? unasked(url, new URL(wanted.url), rules);
     if (finding) return { status: 'denied', finding: afterRedirect(finding, redirects) };
     const judged = await judgedAddress(hostOf(url), judge, ground.dnsServers, signal);
     if ('finding' in judged) return { status: 'denied', finding: afterRedirect(judged.finding, redirects) };
@@ -34,11 +40,8 @@ export async function follow(
         'ask for the final address, or raise max_redirects',
       );
     const next = new URL(answer.location, url);
-    // Credentials were meant for the first server only.
     if (next.origin !== url.origin)
-      headers = Object.fromEntries(
-        Object.entries(headers).filter(([name]) => !/^(authorization|cookie)$/i.test(name)),
-      );
+      headers = Object.fromEntries(Object.entries(headers).filter(([name]) => SHAREABLE.test(name)));
     redirects.push(withoutCredentials(next));
     url = next;
   }
@@ -126,6 +129,12 @@ function flat(headers: Readonly<Record<string, string | string[] | undefined>>):
       value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
     ),
   );
+}
+
+function unasked(url: URL, asked: URL, rules: HttpRules): Finding | undefined {
+  if (url.host === asked.host || !needsYes(rules, url)) return undefined;
+  const reason = `${url.host} needs a person's yes: ask for that address itself`;
+  return { verdict: 'deny', rule: 'require_approval', at: ['require_approval'], reason };
 }
 
 function afterRedirect(finding: Finding, redirects: readonly string[]): Finding {

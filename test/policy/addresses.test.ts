@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compileDomains, isMetadataAddress, privateReason } from '../../src/policy/index.ts';
+import { domainMistake } from '../../src/policy/urls.ts';
 
 const rules = (lists: Partial<Parameters<typeof compileDomains>[0]> = {}) =>
   compileDomains({ allow_domains: ['api.example.com'], deny_domains: [], deny_private_ips: true, ...lists });
@@ -51,6 +52,12 @@ describe('addresses', () => {
       '::ffff:0:127.0.0.1',
       'fe80::5efe:127.0.0.1',
       '2001:470::5efe:192.168.1.1',
+      // What is inside is public, what is around it is not.
+      'fe80::5efe:8.8.8.8',
+      'fd00::5efe:808:808',
+      'fc00::200:5efe:808:808',
+      '::808:808',
+      '::ffff:0:808:808',
       '100::1',
       '3fff::1',
       '5f00::1',
@@ -65,6 +72,7 @@ describe('addresses', () => {
       '64:ff9b::808:808',
       '2002:808:808::1',
       '::ffff:8.8.8.8',
+      '2a00:1450::5efe:808:808',
     ])
       expect(privateReason(address), address).toBeUndefined();
     for (const text of ['example.com', '', 'localhost', 'not an ip'])
@@ -120,6 +128,39 @@ describe('addresses', () => {
         deny_domains: ['sub.example.com'],
       }),
     ).toMatchObject({ rule: 'deny_domains' });
+  });
+
+  it('[POL-13] an IPv6 address can be listed, with or without brackets and port; what is no domain is refused', () => {
+    const open = { deny_private_ips: false };
+    for (const listed of ['[::1]', '::1', '[::1]:8080', '[0:0::0:1]', '127.0.0.1', '0x7f.1', '*'])
+      expect(domainMistake(listed), listed).toBeUndefined();
+    for (const listed of ['[::1]', '::1', '[::1]:8080', '[0:0::0:1]'])
+      expect(url('http://[::1]:8080/', { ...open, allow_domains: [listed] }), listed).toBeUndefined();
+    expect(url('http://[::1]:8080/', { ...open, allow_domains: ['[::1]:80'] })).toBeDefined();
+    expect(url('http://[::2]:8080/', { ...open, allow_domains: ['[::1]'] })).toBeDefined();
+    for (const bad of [
+      'user@example.com',
+      'example.com?x',
+      'example.com#x',
+      'example.com/x',
+      'a b.com',
+      'example.com:0',
+      'example.com:65536',
+      'example.com:0443',
+      'example.com:',
+      'example.com:http',
+      '*.',
+      '*.*.com',
+      '*.127.0.0.1',
+      '*.[::1]',
+      '[::1',
+      'fe80::1%eth0',
+      '',
+      ' ',
+      'exa\nmple.com',
+      '*.evil.com\\.example.com',
+    ])
+      expect(domainMistake(bad), bad).toBeTypeOf('string');
   });
 
   it('[POL-14] the scheme is decided by the policy: http and https only', () => {

@@ -69,6 +69,11 @@ export const requirements: readonly Requirement[] = [
   ),
   met('TOOL-25', 'plans.md W14', 'A name is resolved once; the connection goes to the judged address.'),
   met('TOOL-26', 'plans.md W13', 'Each redirect is judged anew; loops end.'),
+  met(
+    'TOOL-39',
+    'runner.md HTTP',
+    'An answer that never ends or contradicts itself is an error within the timeout, and nothing of it piles up.',
+  ),
   met('TOOL-27', 'runner.md HTTP', 'Credentials stay with their server and out of the output.'),
   met('TOOL-28', 'plans.md 38, W16', 'Size is capped while streaming, decompression included.'),
   met('TOOL-29', 'plans.md 43, W5', 'The policy timeout of http.get holds.'),

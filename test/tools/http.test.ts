@@ -200,17 +200,36 @@ describe('http.get', () => {
     expect(loop).toContain('LOOP');
   });
 
+  it('[TOOL-26] a redirect cannot lead past an approval: nobody was asked about the other host', async () => {
+    const url = `http://api.test:PORT/go?to=${encodeURIComponent(`http://other.test:${port}/hello`)}`;
+    expect(await get(url, `${OPEN}, require_approval: [other.test]`)).toMatchObject({
+      status: 'denied',
+      rule: 'http.get.require_approval',
+      reason: expect.stringContaining('other.test'),
+    });
+    expect(await get(url, `${OPEN}, require_approval: ["other.test:1"]`)).toMatchObject({
+      status: 'success',
+    });
+    expect(
+      await get('http://other.test:PORT/hello', `${OPEN}, require_approval: [other.test]`),
+    ).toMatchObject({
+      status: 'denied',
+      error: expect.stringContaining('a person is needed'),
+    });
+  });
+
   it('[TOOL-27] credentials do not follow a redirect to another server', async () => {
     await get(
       `http://user:pass@api.test:PORT/go?to=${encodeURIComponent(`http://other.test:${port}/hello`)}`,
       OPEN,
-      { headers: { Cookie: 'c=1', 'X-Plain': 'y' } },
+      { headers: { Cookie: 'c=1', 'X-Plain': 'y', 'Accept-Language': 'de' } },
     );
     const [first, second] = requests.slice(-2);
     expect(first?.headers.authorization).toBe(`Basic ${Buffer.from('user:pass').toString('base64')}`);
     expect(second?.headers).not.toHaveProperty('authorization');
     expect(second?.headers).not.toHaveProperty('cookie');
-    expect(second?.headers['x-plain']).toBe('y');
+    expect(second?.headers).not.toHaveProperty('x-plain');
+    expect(second?.headers['accept-language']).toBe('de');
     const got = await get('http://user:pass@api.test:PORT/hello');
     expect(JSON.stringify(got.data)).not.toContain('pass');
   });
