@@ -1,57 +1,53 @@
 import type { Bench, BenchRow } from './bench.ts';
-import { at, type Measured, measure, type WayName } from './mcp/measure.ts';
+import { at, CALLS_A_TURN, LANES, type Measured, measureInTurn, type WayName } from './mcp/measure.ts';
 
-/**
- * A tool call direct, through Writ and through `mcp-proxy`, by the same client (the SDK's) of the same server.
- * The ways take turns and each way's calls are put together, so that a noisy moment hits them all.
- */
-const ROUNDS = 3;
+/** A tool call direct, through Writ and through `mcp-proxy`, by the same client (the SDK's) of the same server. */
+const STDIO: readonly WayName[] = ['stdio, direct', 'stdio, through Writ'];
+const HTTP: readonly WayName[] = [
+  'HTTP, direct',
+  'HTTP, through Writ to stdio',
+  'HTTP, through Writ to HTTP',
+  'HTTP, through mcp-proxy to stdio',
+];
 const OWN = 'client, gateway and server in processes of their own';
-const DURABLE = `${OWN}; intent durable before it is forwarded`;
 
 export const bench: Bench = {
   name: 'gateways-mcp',
   run: async ({ quick }) => {
-    const calls = quick ? 300 : 3000;
-    const found = new Map<WayName, Measured[]>();
-    const ways: readonly WayName[] = [
-      'stdio, direct',
-      'stdio, through Writ',
-      'HTTP, direct',
-      'HTTP, through Writ to stdio',
-      'HTTP, through mcp-proxy to stdio',
-      'HTTP, through Writ to HTTP',
-    ];
-    for (let round = 0; round < ROUNDS; round++)
-      for (const way of ways) found.set(way, [...(found.get(way) ?? []), await measure(way, calls)]);
-    const all = (way: WayName) => (found.get(way) ?? []).flatMap((m) => m.alone).sort((a, b) => a - b);
-    const rates = (way: WayName) => (found.get(way) ?? []).map((m) => m.callsPerSecond).sort((a, b) => a - b);
-    const added = (way: WayName, over: WayName, target: readonly [string, string]): BenchRow[] =>
+    const size = quick ? { turns: 60, rounds: 3 } : { turns: 400, rounds: 5 };
+    const found = new Map<WayName, Measured>();
+    for (const ways of [STDIO, HTTP])
+      for (const [way, measured] of await measureInTurn(ways, size)) found.set(way, measured);
+    const of = (way: WayName): Measured => found.get(way) ?? { alone: [], rates: [] };
+    const added = (way: WayName, over: WayName, recorded: boolean, targets: readonly string[]): BenchRow[] =>
       [0.5, 0.99].map((q, i) => ({
         what: `MCP call, ${way}: added at p${q * 100}`,
-        value: at(all(way), q) - at(all(over), q),
+        value: at(of(way).alone, q) - at(of(over).alone, q),
         unit: 'ms',
-        target: target[i] ?? '',
-        inside: `${DURABLE}; over ${over}, one call at a time`,
+        target: targets[i] ?? '',
+        inside:
+          `${OWN}; ${recorded ? 'intent durable before it is forwarded' : 'nothing recorded'}; ` +
+          `over ${over}, in turns of ${CALLS_A_TURN} calls, one at a time, ${of(way).alone.length} each`,
       }));
-    const rate = (way: WayName, target: string): BenchRow => ({
-      what: `MCP calls, ${way}`,
-      value: at(rates(way), 0.5),
-      unit: 'calls/s',
-      target,
-      inside: `${OWN}; 64 at once, median of ${ROUNDS}`,
-      spread: `${Math.round(rates(way)[0] ?? 0)}–${Math.round(rates(way).at(-1) ?? 0)}`,
-    });
+    const rate = (way: WayName, target = ''): BenchRow => {
+      const { rates } = of(way);
+      return {
+        what: `MCP calls, ${way}`,
+        value: at(rates, 0.5),
+        unit: 'calls/s',
+        target,
+        inside: `${OWN}; ${LANES} at once, median of ${rates.length} rounds in turns`,
+        spread: `${Math.round(rates[0] ?? 0)}–${Math.round(rates.at(-1) ?? 0)}`,
+      };
+    };
     return [
-      ...added('stdio, through Writ', 'stdio, direct', ['<= 1', '<= 3']),
+      ...added('stdio, through Writ', 'stdio, direct', true, ['<= 1', '<= 3']),
+      ...added('HTTP, through Writ to stdio', 'HTTP, direct', true, ['<= 1', '<= 3']),
+      ...added('HTTP, through Writ to HTTP', 'HTTP, direct', true, []),
+      ...added('HTTP, through mcp-proxy to stdio', 'HTTP, direct', false, []),
       rate('stdio, through Writ', '>= 3000'),
-      rate('stdio, direct', ''),
-      ...added('HTTP, through Writ to stdio', 'HTTP, direct', ['<= 1', '<= 3']),
-      ...added('HTTP, through mcp-proxy to stdio', 'HTTP, direct', ['', '']),
-      ...added('HTTP, through Writ to HTTP', 'HTTP, direct', ['', '']),
-      rate('HTTP, direct', ''),
-      rate('HTTP, through Writ to stdio', ''),
-      rate('HTTP, through mcp-proxy to stdio', ''),
+      rate('stdio, direct'),
+      ...HTTP.map((way) => rate(way)),
     ];
   },
 };

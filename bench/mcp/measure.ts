@@ -16,7 +16,8 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 export interface Measured {
   /** Milliseconds of each call, one at a time, sorted. */
   readonly alone: readonly number[];
-  readonly callsPerSecond: number;
+  /** Calls a second of each round with many at once, sorted. */
+  readonly rates: readonly number[];
 }
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -24,7 +25,10 @@ const NODE = process.execPath;
 const toolServer = here('./tool-server.ts');
 const writ = here('../../bin/writ.js');
 const mcpProxy = here('../../node_modules/mcp-proxy/dist/bin/mcp-proxy.mjs');
-const LANES = 64;
+const WARM_UP = 1000;
+export const CALLS_A_TURN = 25;
+export const LANES = 64;
+const CALLS_A_LANE = 50;
 
 type Way = (place: Place) => Promise<Transport>;
 
@@ -106,25 +110,63 @@ export const WAYS = {
 } satisfies Record<string, Way>;
 export type WayName = keyof typeof WAYS;
 
-export async function measure(name: WayName, calls: number): Promise<Measured> {
+/** One way with everything it needs running. */
+interface Opened {
+  readonly call: () => Promise<unknown>;
+  readonly close: () => Promise<void>;
+}
+
+async function open(name: WayName): Promise<Opened> {
   const place: Place = { dir: mkdtempSync(join(tmpdir(), 'writ-bench-mcp-')), started: [] };
   const client = new Client({ name: 'bench', version: '1' });
-  try {
-    await client.connect(await WAYS[name](place));
-    const call = () => client.callTool({ name: 'echo', arguments: { a: 1 } });
-    await timed(Math.min(calls, 500), call);
-    const alone = (await timed(calls, call)).sort((a, b) => a - b);
-    const each = Math.ceil((calls * 2) / LANES);
-    const start = performance.now();
-    await Promise.all(Array.from({ length: LANES }, () => timed(each, call)));
-    const callsPerSecond = (each * LANES) / ((performance.now() - start) / 1000);
-    return { alone, callsPerSecond };
-  } finally {
+  const close = async () => {
     await client.close();
     await Promise.all(place.started.map(ended));
     rmSync(place.dir, { recursive: true, force: true });
+  };
+  try {
+    await client.connect(await WAYS[name](place));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { call: () => client.callTool({ name: 'echo', arguments: { a: 1 } }), close };
+}
+
+/**
+ * All ways stand open and take turns, a few calls each, so that whatever the machine does meanwhile falls on
+ * all of them alike. Then the same with many calls at once.
+ */
+export async function measureInTurn(
+  names: readonly WayName[],
+  { turns, rounds }: { readonly turns: number; readonly rounds: number },
+): Promise<ReadonlyMap<WayName, Measured>> {
+  const lines: { readonly name: WayName; readonly way: Opened; alone: number[]; rates: number[] }[] = [];
+  try {
+    for (const name of names) lines.push({ name, way: await open(name), alone: [], rates: [] });
+    for (const { way } of lines) await timed(WARM_UP, way.call);
+    for (let turn = 0; turn < turns; turn++)
+      for (const { way, alone } of lines) alone.push(...(await timed(CALLS_A_TURN, way.call)));
+    for (let round = 0; round < rounds; round++)
+      for (const { way, rates } of lines) rates.push(await rateOf(way));
+    return new Map(
+      lines.map(({ name, alone, rates }) => [
+        name,
+        { alone: alone.sort(ascending), rates: rates.sort(ascending) },
+      ]),
+    );
+  } finally {
+    for (const { way } of lines) await way.close();
   }
 }
+
+async function rateOf({ call }: Opened): Promise<number> {
+  const start = performance.now();
+  await Promise.all(Array.from({ length: LANES }, () => timed(CALLS_A_LANE, call)));
+  return (CALLS_A_LANE * LANES) / ((performance.now() - start) / 1000);
+}
+
+const ascending = (a: number, b: number) => a - b;
 
 async function ended(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;

@@ -7,13 +7,13 @@ import {
   actionDigest,
   type Clock,
   type Decision,
+  frozenAction,
   type Ids,
   isDigest,
   messageOf,
   type Writ,
   type WritGrounds,
 } from '../core/index.ts';
-import { frozenCopy } from './frozen-action.ts';
 import { approvalOf, approvedGrounds, reasonOf, rulesOf } from './grounds.ts';
 import { judge } from './judge.ts';
 import { mint } from './mint.ts';
@@ -236,6 +236,14 @@ export function createAuthority(options: AuthorityOptions): Authority {
   };
 
   return { authorize, redeem };
+}
+
+function frozenCopy(action: Action): Action | undefined {
+  try {
+    return frozenAction(action);
+  } catch {
+    return undefined;
+  }
 }
 
 function bindingOf({ request, action, role }: Judged): Binding {

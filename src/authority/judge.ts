@@ -48,7 +48,11 @@ async function ask(evaluator: Evaluator, action: Action, timeoutMs: number): Pro
   const name = typeof evaluator?.name === 'string' ? evaluator.name : 'unnamed';
   const failed = (rule: string, reason: string) => ({ evaluation: denial(name, rule, reason), failed: true });
   try {
-    const answer = await withTimeout(async () => evaluator.evaluate(action), timeoutMs);
+    const said = evaluator.evaluate(action);
+    // Who has answered already needs no clock.
+    const answer = isPromise(said)
+      ? await withTimeout(async () => said, timeoutMs)
+      : { late: false as const, value: said };
     if (answer.late) return failed('evaluator.timeout', `${name} gave no answer within ${timeoutMs} ms`);
     const evaluation = readEvaluation(answer.value);
     if (evaluation === undefined) return failed('evaluator.invalid', `${name} gave no valid evaluation`);
@@ -56,6 +60,10 @@ async function ask(evaluator: Evaluator, action: Action, timeoutMs: number): Pro
   } catch (error) {
     return failed('evaluator.failed', `${name} failed: ${messageOf(error)}`);
   }
+}
+
+function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
+  return typeof (value as { then?: unknown } | undefined | null)?.then === 'function';
 }
 
 function denial(evaluator: string, rule: string, reason: string): Evaluation {

@@ -1,4 +1,4 @@
-export { ACTION_KINDS, type Action, type ActionKind, actionDigest } from './action.ts';
+export { ACTION_KINDS, type Action, type ActionKind, actionDigest, frozenAction } from './action.ts';
 export { CAUSE_KINDS, type CauseKind } from './cause.ts';
 export {
   AGGREGATION_METHODS,

@@ -1,5 +1,5 @@
 import type { Action } from './action.ts';
-import { actionDigest } from './action.ts';
+import { actionDigest, frozenAction } from './action.ts';
 import type { Digest } from './digest.ts';
 import { CODES, WritError } from './errors.ts';
 
@@ -21,9 +21,9 @@ export class Writ {
 
   constructor(key: symbol, terms: WritTerms) {
     if (key !== mintKey) throw misuse('a writ can only be minted by authority');
-    this.action = Object.freeze({ ...terms.action });
+    this.action = frozenAction(terms.action);
     this.grounds = terms.grounds;
-    this.#digest = actionDigest(terms.action);
+    this.#digest = actionDigest(this.action);
     this.#expiresAt = terms.expiresAt;
     this.#now = terms.now;
     Object.freeze(this);

@@ -5,7 +5,8 @@ import { CODES, messageOf, WritError } from '../core/index.ts';
  *
  * G1 Lines are committed in the order they were added.
  * G2 A promise resolves only after `commit` of the batch that holds its line has succeeded.
- * G3 One failed commit poisons the queue: that batch, everything waiting and everything later rejects.
+ * G3 A line that is pushed `soon` starts no flush: it shares the next, which begins after SOON_MS at the latest.
+ * G4 One failed commit poisons the queue: that batch, everything waiting and everything later rejects.
  *    What is on disk after a failed flush is unknown, and going on would turn a doubt into a lie.
  */
 export class GroupCommit {
@@ -15,6 +16,9 @@ export class GroupCommit {
   #waiting: Batch[] = [];
   #waitingBytes = 0;
   #running: Promise<void> | null = null;
+  #later: NodeJS.Timeout | undefined;
+  /** A small buffer that was written out, for the next batch. */
+  #spare: Buffer | undefined;
   #poison: WritError | null = null;
 
   constructor(options: {
@@ -40,40 +44,64 @@ export class GroupCommit {
     const last = this.#waiting.at(-1);
     if (last && this.#shared && last.buffer.length - last.used >= bytes) return last;
     return {
-      buffer: Buffer.allocUnsafeSlow(this.#shared ? Math.max(bytes, capacityAfter(last)) : bytes),
+      buffer: this.#bufferOf(this.#shared ? Math.max(bytes, capacityAfter(last)) : bytes),
       used: 0,
+      urgent: false,
       waiters: [],
     };
   }
 
+  #bufferOf(bytes: number): Buffer {
+    const spare = bytes === MIN_BATCH_BYTES ? this.#spare : undefined;
+    if (spare === undefined) return Buffer.allocUnsafeSlow(bytes);
+    this.#spare = undefined;
+    return spare;
+  }
+
   /** Takes the line that was written into a reserved batch. Resolves to `receipt` when it is durable. */
-  push<T>(batch: Batch, bytes: number, receipt: T): Promise<T> {
+  push<T>(batch: Batch, bytes: number, receipt: T, when: 'now' | 'soon' = 'now'): Promise<T> {
     return new Promise((resolve, reject) => {
       if (batch.waiters.length === 0) this.#waiting.push(batch);
       batch.used += bytes;
       this.#waitingBytes += bytes;
       batch.waiters.push({ receipt, resolve: resolve as (receipt: unknown) => void, reject });
-      this.#running ??= this.#run();
+      batch.urgent ||= when === 'now';
+      if (batch.urgent) this.#running ??= this.#run();
+      else this.#later ??= setTimeout(() => this.#hurry(), SOON_MS);
     });
+  }
+
+  /** What waits for company waits no longer. */
+  #hurry(): void {
+    this.#cancelLater();
+    for (const batch of this.#waiting) batch.urgent = true;
+    if (this.#waiting.length > 0) this.#running ??= this.#run();
+  }
+
+  #cancelLater(): void {
+    clearTimeout(this.#later);
+    this.#later = undefined;
   }
 
   /** Resolves when nothing waits any more, however it ended. */
   async idle(): Promise<void> {
-    while (this.#running) await this.#running;
+    for (this.#hurry(); this.#running; this.#hurry()) await this.#running;
   }
 
   async #run(): Promise<void> {
     // One turn of the loop, so that appends made together land in one batch.
     if (this.#shared) await new Promise(setImmediate);
-    while (this.#waiting.length > 0) {
+    while (this.#waiting.some((batch) => batch.urgent)) {
       const batches = this.#waiting.splice(0, this.#shared ? MAX_BATCHES_A_FLUSH : 1);
+      if (this.#waiting.length === 0) this.#cancelLater();
       try {
         await this.#commit(batches);
       } catch (error) {
         this.#fail(error, batches);
         break;
       }
-      for (const { used, waiters } of batches) {
+      for (const { buffer, used, waiters } of batches) {
+        if (buffer.length === MIN_BATCH_BYTES) this.#spare = buffer;
         this.#waitingBytes -= used;
         for (const waiter of waiters) waiter.resolve(waiter.receipt);
       }
@@ -100,6 +128,8 @@ export class GroupCommit {
 export interface Batch {
   readonly buffer: Buffer;
   used: number;
+  /** Somebody waits for one of its lines. */
+  urgent: boolean;
   readonly waiters: Waiter[];
 }
 
@@ -109,6 +139,7 @@ interface Waiter {
   readonly reject: (error: WritError) => void;
 }
 
+const SOON_MS = 5;
 /** Batches grow while they pile up, and what has piled up shares a flush; few bytes are held when there is little to do. */
 const MIN_BATCH_BYTES = 16 * 1024;
 const MAX_BATCH_BYTES = 1024 * 1024;

@@ -21,8 +21,13 @@ export async function intent(journal: Journal, data: JournalEntry, ids: Ids = sy
   return id;
 }
 
-export async function outcome(journal: Journal, intentId: string, data: OutcomeEntry): Promise<void> {
-  await journal.append({ ...data, phase: 'outcome', intent_id: intentId });
+export async function outcome(
+  journal: Journal,
+  intentId: string,
+  data: OutcomeEntry,
+  when: 'now' | 'soon' = 'now',
+): Promise<void> {
+  await journal.append({ ...data, phase: 'outcome', intent_id: intentId }, when);
 }
 
 export interface OpenIntent {

@@ -138,7 +138,7 @@ class FileJournal implements Journal {
     this.#begun = true;
   }
 
-  append(entry: JournalEntry): Promise<Appended> {
+  append(entry: JournalEntry, when: 'now' | 'soon' = 'now'): Promise<Appended> {
     try {
       if (this.#closing) throw closed(this.path);
       const sequence = this.#nextSequence;
@@ -150,7 +150,7 @@ class FileJournal implements Journal {
         throw refused(this.path, `the record is longer than ${MAX_LINE_BYTES} bytes`);
       this.#nextSequence = sequence + 1;
       this.#lastHash = hash;
-      return this.#queue.push(batch, bytes, { sequence, hash: hash as Digest, timestamp });
+      return this.#queue.push(batch, bytes, { sequence, hash: hash as Digest, timestamp }, when);
     } catch (error) {
       return Promise.reject(error);
     }

@@ -58,8 +58,12 @@ export interface Journal {
   readonly head: Digest;
   /** What opening had to mend, or null after a clean start. */
   readonly recovery: Recovery | null;
-  /** Appends one record; resolves when it is durable. Concurrent appends share one flush in `group` mode. */
-  append(entry: JournalEntry): Promise<Appended>;
+  /**
+   * Appends one record; resolves when it is durable. Concurrent appends share one flush in `group` mode.
+   * `soon` is for what nobody waits for: such a record shares the flush of what is appended next, or has one
+   * of its own a few milliseconds later.
+   */
+  append(entry: JournalEntry, when?: 'now' | 'soon'): Promise<Appended>;
   /** Writes a signed checkpoint of count and head now and flushes it (also done on close and every `checkpointEvery`). */
   checkpoint(): Promise<void>;
   /** Waits for what was appended, seals with a checkpoint, lets go of the lock. Safe to call twice. */

@@ -45,7 +45,7 @@ export function redactJson(value: Json): JsonRedaction {
   function members(object: { readonly [key: string]: Json }, depth: number): Json {
     const owner = namedBy(object);
     const entries = Object.entries(object).map(([key, member]): [string, Json] => {
-      const meaning = key.toLowerCase() === 'value' ? owner : keyMeaning(key);
+      const meaning = key.toLowerCase() === 'value' ? owner : memberMeaning(key);
       return [text(key, undefined), walk(member, meaning, depth + 1)];
     });
     // fromEntries defines own properties, so a key `__proto__` stays data.
@@ -69,6 +69,20 @@ export function redactJson(value: Json): JsonRedaction {
       note(categories[0], count - categories.length);
     return clean;
   }
+}
+
+/** The same few members come again and again. Cleared when full: hostile names cost what they always cost. */
+const known = new Map<string, KeyMeaning | undefined>();
+const MAX_KNOWN = 1000;
+
+/** For names of members only: a piece cut out of a text would keep the whole text in memory. */
+function memberMeaning(key: string): KeyMeaning | undefined {
+  const before = known.get(key);
+  if (before !== undefined || known.has(key)) return before;
+  const found = keyMeaning(key);
+  if (known.size >= MAX_KNOWN) known.clear();
+  if (key.length <= 128) known.set(key, found);
+  return found;
 }
 
 /** The meaning that `name` (or `key`) gives to `value` in the same object. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Action, actionDigest, Writ, WritError } from '../../src/core/index.ts';
+import { type Action, actionDigest, frozenAction, Writ, WritError } from '../../src/core/index.ts';
 import { testClock, testIds } from '../../src/core/testing.ts';
 import { claimMint, type WritTerms } from '../../src/core/writ.ts';
 
@@ -84,10 +84,28 @@ describe('writ', () => {
   });
 
   it('[CORE-11] an action changed behind its back is another action', () => {
-    const argv = ['true'];
-    const tricked = writ({ action: { ...action, detail: { argv } } });
-    argv[0] = 'rm';
-    expect(() => tricked.use(tricked.action)).toThrow(/another/);
+    const changed = { ...action, detail: { argv: ['true'] } };
+    const tricked = writ({ action: changed });
+    changed.detail.argv[0] = 'rm';
+    expect(() => tricked.use(changed)).toThrow(/another/);
+    expect(tricked.action.detail).toEqual({ argv: ['true'] });
+    expect(() => Object.assign(tricked.action.detail.argv as object, { 0: 'rm' })).toThrow(TypeError);
+    expect(tricked.use(tricked.action)).toBeDefined();
+  });
+
+  it('a frozen action is a copy to the bottom, its own copy, and without a canonical form there is none', () => {
+    const given = { ...action, extra: 1, detail: { list: [{ deep: 1 }], ['__proto__']: { x: 1 } } };
+    const frozen = frozenAction(given);
+    expect(frozenAction(frozen)).toBe(frozen);
+    expect(actionDigest(frozen)).toBe(actionDigest(given));
+    expect(frozen).toEqual({ kind: action.kind, subject: action.subject, detail: given.detail });
+    expect(() => Object.assign((frozen.detail.list as object[])[0]!, { deep: 2 })).toThrow(TypeError);
+    // What merely looks frozen is digested each time.
+    const thawed = Object.freeze({ ...action, detail: { argv: ['true'] } });
+    const before = actionDigest(thawed);
+    thawed.detail.argv.push('x');
+    expect(actionDigest(thawed)).not.toBe(before);
+    expect(() => frozenAction({ ...action, subject: '\ud800' })).toThrow(/surrogate/);
   });
 
   it('cannot be altered, and knows the digest of its action', () => {

@@ -122,7 +122,7 @@ export function clientSide(deps: ClientSideDeps): ClientSide {
         outcome: message.kind === 'result' ? 'done' : 'failed',
         response_sha256: sha256(JSON.stringify(given)),
       };
-      ctx.outcomes.note(() => ctx.deps.journal.append(record));
+      ctx.outcomes.note(() => ctx.deps.journal.append(record, 'soon'));
       await open.peer.answer(
         message.kind === 'result' ? resultOf(open.id, message.result) : errorOf(open.id, message.error),
       );

@@ -4,6 +4,7 @@ import {
   actionDigest,
   type Digest,
   type Evaluation,
+  frozenAction,
   type JsonObject,
   sha256,
 } from '../../core/index.ts';
@@ -58,7 +59,7 @@ export async function govern(
 ): Promise<Reply> {
   const { facts } = call;
   if (ctx.recordFailed) return failure(RPC.internal, 'the gateway cannot record calls any more: refused');
-  const action = actionOf(call);
+  const action = frozen(actionOf(call));
   const kept = judgesAnswers(ctx) ? keptAnswer(ctx, facts.caller, action) : undefined;
   if (kept !== undefined) return release(ctx, call, kept);
   const passed = await ctx.gate.pass(
@@ -103,9 +104,11 @@ export async function govern(
   const reply = await call.peer.request(facts.method, call.params, call);
   const answer = await governAnswer(ctx, call, passed.writ.digest, reply);
   const done = answer.reply.ok ? 'done' : 'failed';
-  ctx.metrics.count('calls_total', { server: facts.server, outcome: done });
-  const entry = { type: 'mcp.response', outcome: done, ...answer.record } as const;
-  ctx.outcomes.note(() => outcome(ctx.deps.journal, id, entry));
+  ctx.outcomes.note(() => {
+    ctx.metrics.count('calls_total', { server: facts.server, outcome: done });
+    const entry = { type: 'mcp.response', outcome: done, ...answer.record } as const;
+    return outcome(ctx.deps.journal, id, entry, 'soon');
+  });
   return answer.reply;
 }
 
@@ -244,7 +247,15 @@ function recordOf(
   };
 }
 
-/** An action without a canonical form was denied for just that. */
+/** So that its digest is worked out once. Without a canonical form it stays as it is and is denied for that. */
+function frozen(action: Action): Action {
+  try {
+    return frozenAction(action);
+  } catch {
+    return action;
+  }
+}
+
 function safeDigest(action: Action): Digest | null {
   try {
     return actionDigest(action);

@@ -1,4 +1,3 @@
-import type { JsonObject } from '../../core/index.ts';
 import { shown } from '../shown.ts';
 import type { McpContext } from './context.ts';
 import { metaOf } from './facts.ts';
@@ -24,7 +23,8 @@ const METHODS = new Set([
 
 /**
  * A client's request with a span, a line in the log and its time around it. The span's place in the trace is
- * passed on to the server in `_meta`, as the client's own would be.
+ * passed on to the server in `_meta`, as the client's own would be. The answer goes out first; what is told of
+ * it follows.
  */
 export async function observed(
   ctx: McpContext,
@@ -33,7 +33,7 @@ export async function observed(
   params: Params,
   work: (params: Params) => Promise<Reply>,
 ): Promise<Reply> {
-  const { clock, log } = ctx.deps;
+  const { clock } = ctx.deps;
   const started = clock.monotonic();
   const known = METHODS.has(method) || method.startsWith('tasks/') ? method : 'other';
   const name = nameOf(method, params ?? {});
@@ -44,23 +44,23 @@ export async function observed(
   });
   const carried = Object.keys(span.carry).length === 0;
   const reply = await work(carried ? params : { ...params, _meta: { ...metaOf(params), ...span.carry } });
-  const outcome = outcomeOf(reply);
-  span.set({ 'writ.outcome': outcome });
-  span.end(outcome === 'done' ? undefined : outcome);
   const ms = clock.monotonic() - started;
-  ctx.metrics.observe('request_seconds', ms / 1000, { method: known, outcome });
-  if (ctx.config.log === 'requests' || (ctx.config.log === 'failures' && outcome !== 'done')) {
-    const line: JsonObject = {
-      event: 'mcp.request',
-      caller,
-      method: known === 'other' ? shown(method, 100) : known,
-      ...(name === '' ? {} : { name: shown(name) }),
-      outcome,
-      ...(reply.ok ? {} : { code: reply.error.code }),
-      ms: Math.round(ms * 1000) / 1000,
-    };
-    log?.(line);
-  }
+  setImmediate(() => {
+    const outcome = outcomeOf(reply);
+    span.set({ 'writ.outcome': outcome });
+    span.end(outcome === 'done' ? undefined : outcome);
+    ctx.metrics.observe('request_seconds', ms / 1000, { method: known, outcome });
+    if (ctx.config.log === 'requests' || (ctx.config.log === 'failures' && outcome !== 'done'))
+      ctx.deps.log?.({
+        event: 'mcp.request',
+        caller,
+        method: known === 'other' ? shown(method, 100) : known,
+        ...(name === '' ? {} : { name: shown(name) }),
+        outcome,
+        ...(reply.ok ? {} : { code: reply.error.code }),
+        ms: Math.round(ms * 1000) / 1000,
+      });
+  });
   return reply;
 }
 

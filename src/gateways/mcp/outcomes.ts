@@ -1,8 +1,8 @@
 import { messageOf } from '../../core/index.ts';
 
 /**
- * Records of what has already happened. Nobody waits for them, so they wait for the next intent and share
- * its flush, a few milliseconds at most.
+ * Records of what has already happened. Nobody waits for them: they are made once the answer is on its way and
+ * share the flush of the next intent (appended `soon`).
  *
  * O1 They are appended in the order they were noted, before any intent that comes after them.
  * O2 If one cannot be kept, `failed` is told at once: nothing more is forwarded then.
@@ -15,25 +15,18 @@ export interface Outcomes {
   settled(): Promise<void>;
 }
 
-const WAIT_MS = 5;
-const MAX_WAITING = 1000;
-
 export function openOutcomes(failed: (reason: string) => void): Outcomes {
   let waiting: (() => Promise<unknown>)[] = [];
-  let timer: NodeJS.Timeout | undefined;
   let last: Promise<unknown> = Promise.resolve();
   const release = () => {
-    clearTimeout(timer);
-    timer = undefined;
+    if (waiting.length === 0) return;
     const appends = waiting;
     waiting = [];
     for (const append of appends) last = append().catch((error) => failed(messageOf(error)));
   };
   return {
     note: (append) => {
-      waiting.push(append);
-      if (waiting.length >= MAX_WAITING) release();
-      else timer ??= setTimeout(release, WAIT_MS);
+      if (waiting.push(append) === 1) setImmediate(release);
     },
     release,
     settled: async () => {

@@ -161,13 +161,16 @@ export function serverLine(
       log?.({ event: 'mcp.tool_changed', server: name, standing: tool.standing });
       ctx.metrics.count('tool_changes_total', { server: name });
       ctx.outcomes.note(() =>
-        ctx.deps.journal.append({
-          type: 'mcp.tool_changed',
-          server: name,
-          name: tool.name.slice(0, 500).toWellFormed(),
-          standing: tool.standing,
-          tool_digest: tool.digest,
-        }),
+        ctx.deps.journal.append(
+          {
+            type: 'mcp.tool_changed',
+            server: name,
+            name: tool.name.slice(0, 500).toWellFormed(),
+            standing: tool.standing,
+            tool_digest: tool.digest,
+          },
+          'soon',
+        ),
       );
     });
   };

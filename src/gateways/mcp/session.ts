@@ -172,11 +172,11 @@ export async function openSession(
     inFlight.set(id, call);
     try {
       const reply = await observed(ctx, caller.name, method, params, (sent) =>
-        handle(method, sent, id, call),
-      ).catch((error): Reply => {
-        ctx.deps.log?.({ event: 'mcp.internal_error', reason: messageOf(error).slice(0, 300) });
-        return failure(RPC.internal, 'the gateway could not judge or record this request');
-      });
+        handle(method, sent, id, call).catch((error) => {
+          ctx.deps.log?.({ event: 'mcp.internal_error', reason: messageOf(error).slice(0, 300) });
+          return failure(RPC.internal, 'the gateway could not judge or record this request');
+        }),
+      );
       if (call.stop.signal.aborted) client.release?.(id);
       else await tell(reply.ok ? resultOf(id, reply.result) : errorOf(id, reply.error), id);
     } finally {
