@@ -47,7 +47,7 @@ export function analysisOf(path: string, pass: Pass): Analysis {
     http: e.apps.http(),
     dhcp: e.apps.dhcpFacts(),
     tunnels: tunnelsOf(e),
-    series: e.series.facts(t.packets === 0 ? 0 : e.epoch(0)),
+    series: e.series.facts(t.timed ? e.epoch(0) : 0),
     talkers: talkersOf(e),
     limits: limitsOf(e),
   };
@@ -55,9 +55,8 @@ export function analysisOf(path: string, pass: Pass): Analysis {
 
 function captureFacts(path: string, { engine, read }: Pass): CaptureFacts {
   const t = engine.totals;
-  const any = t.packets > 0;
-  const seconds = (whole: number, nano: number) => (any ? whole + nano / 1e9 : null);
-  const duration = any ? t.maxSeconds - t.minSeconds + (t.maxNanoseconds - t.minNanoseconds) / 1e9 : 0;
+  const seconds = (whole: number, nano: number) => (t.timed ? whole + nano / 1e9 : null);
+  const duration = t.timed ? t.maxSeconds - t.minSeconds + (t.maxNanoseconds - t.minNanoseconds) / 1e9 : 0;
   const problems: CaptureProblem[] = [...read.parser.problems];
   if (engine.undecoded > 0) {
     const message = `${engine.undecoded} frames have a link type that is not decoded (the file has ${linkTypes(

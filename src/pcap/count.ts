@@ -1,8 +1,9 @@
 /** From an engine that has seen everything to the plain counters. */
 import type { Counters } from './counters.ts';
 import type { Engine } from './engine.ts';
-import { linkName } from './read/link-types.ts';
+import { linkDescription } from './read/link-types.ts';
 import type { ContainerFacts } from './read/sink.ts';
+import { timeText } from './time-text.ts';
 
 export interface CountedFile {
   readonly container: ContainerFacts | undefined;
@@ -14,16 +15,16 @@ export interface CountedFile {
 
 export function countersOf(e: Engine, file: CountedFile): Counters {
   const t = e.totals;
-  const any = t.packets > 0;
+  const { timed } = t;
   // A file cut inside its own header describes nothing.
   const described = file.damaged || file.container?.fileType === '' ? undefined : file.container;
   return {
     error: file.error,
     packets: t.packets,
-    first_ts: any ? timeText(t.firstSeconds, t.firstNanoseconds) : null,
-    last_ts: any ? timeText(t.lastSeconds, t.lastNanoseconds) : null,
-    min_ts: any ? Number(timeText(t.minSeconds, t.minNanoseconds)) : null,
-    max_ts: any ? Number(timeText(t.maxSeconds, t.maxNanoseconds)) : null,
+    first_ts: timed ? timeText(t.firstSeconds, t.firstNanoseconds) : null,
+    last_ts: timed ? timeText(t.lastSeconds, t.lastNanoseconds) : null,
+    min_ts: timed ? Number(timeText(t.minSeconds, t.minNanoseconds)) : null,
+    max_ts: timed ? Number(timeText(t.maxSeconds, t.maxNanoseconds)) : null,
     time_ordered: t.timeOrdered,
     bytes_len: t.bytes,
     bytes_cap: t.captured,
@@ -68,7 +69,7 @@ export function countersOf(e: Engine, file: CountedFile): Counters {
     vlan_ids: [...e.vlanIds].map(String).sort(),
     file_type: described ? described.fileType + (file.compressed ? ' (gzip compressed)' : '') : null,
     encap: described ? encapsulation(described) : null,
-    interfaces: described ? described.interfaces : null,
+    interfaces: described && described.interfaces > 0 ? described.interfaces : null,
   };
 }
 
@@ -80,17 +81,8 @@ function nonZero(counts: Float64Array): Record<string, number> {
   return out;
 }
 
-/** Seconds with nine decimals; before the epoch the sign stands in front. */
-export function timeText(seconds: number, nanoseconds: number): string {
-  if (seconds < 0 && nanoseconds > 0)
-    return `-${-(seconds + 1)}.${String(1e9 - nanoseconds).padStart(9, '0')}`;
-  // A fraction that no second has (a damaged record) shows as the reference shows it.
-  if (nanoseconds < 0) return `-${seconds}.${String(-nanoseconds).padStart(9, '0')}`;
-  return `${seconds}.${String(nanoseconds).padStart(9, '0')}`;
-}
-
 function encapsulation(container: ContainerFacts): string {
   const [first, ...others] = container.links;
   if (first === undefined) return 'Unknown';
-  return others.length > 0 ? 'Per packet' : linkName(first);
+  return others.length > 0 ? 'Per packet' : (linkDescription(first) ?? 'Unknown');
 }

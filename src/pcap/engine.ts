@@ -101,12 +101,19 @@ export class Engine implements FrameSink, Endpoints {
   ): void {
     const length = claimed > MAX_LENGTH ? MAX_LENGTH : claimed;
     const number = ++this.frameNumber;
-    if (number === 1) {
-      this.#firstSeconds = seconds;
-      this.#firstNanoseconds = nanoseconds;
+    const totals = this.totals;
+    totals.frame(captured, length);
+    if (Number.isNaN(seconds)) this.#untimed();
+    else {
+      if (!totals.timed) {
+        this.#firstSeconds = seconds;
+        this.#firstNanoseconds = nanoseconds;
+      }
+      this.time = (seconds - this.#firstSeconds) * 1e9 + (nanoseconds - this.#firstNanoseconds);
+      this.isEpochZero = seconds === 0 && nanoseconds === 0;
+      totals.at(seconds, nanoseconds, this.time);
+      if (this.facts) this.series.packet(this.time, length);
     }
-    this.time = (seconds - this.#firstSeconds) * 1e9 + (nanoseconds - this.#firstNanoseconds);
-    this.isEpochZero = seconds === 0 && nanoseconds === 0;
     this.wireLength = length;
     this.bits = 0;
     this.tcpBits = 0;
@@ -118,12 +125,10 @@ export class Engine implements FrameSink, Endpoints {
     this.family = 0;
     if (linkType !== this.#lastLink) this.#countLink(linkType);
     this.#lastLinkCount++;
-    this.totals.frame(captured, length, seconds, nanoseconds, this.time);
-    if (this.facts) this.series.packet(this.time, length);
     link(this, bytes, start, start + captured, start + (length < captured ? captured : length), linkType);
-    this.totals.protocols(this.bits, this.tcpBits, this.icmpType, this.icmp6Type);
+    totals.protocols(this.bits, this.tcpBits, this.icmpType, this.icmp6Type);
     if ((this.bits & (HAS.tunnel | HAS.gre | HAS.vxlan | HAS.geneve)) === HAS.tunnel) this.ipInIp++;
-    if ((this.bits & HAS.malformed) !== 0) this.totals.malformedFrame(number);
+    if ((this.bits & HAS.malformed) !== 0) totals.malformedFrame(number);
   }
 
   /** Epoch seconds of a time in nanoseconds since the first frame. */
@@ -153,6 +158,12 @@ export class Engine implements FrameSink, Endpoints {
     this.totals.settle();
     this.#countLink(-2);
     if (this.facts) this.tcp.finish();
+  }
+
+  /** Without a time of its own a frame counts as taken at the start of the epoch, as in the reference. */
+  #untimed(): void {
+    this.time = -(this.#firstSeconds * 1e9 + this.#firstNanoseconds);
+    this.isEpochZero = true;
   }
 
   #countLink(next: number): void {

@@ -1,5 +1,6 @@
 /** Totals over all frames: the raw material of the counters. */
 import { HAS, TCP_VERDICT } from './decode/bits.ts';
+import { timeText } from './time-text.ts';
 
 const MAX_SAMPLES = 5;
 const AGAIN =
@@ -35,34 +36,53 @@ export class Totals {
   readonly dnsRcodes = new Float64Array(16);
   readonly icmpTypes = new Float64Array(256);
   readonly icmp6Types = new Float64Array(256);
-  #earliest = Number.POSITIVE_INFINITY;
-  #latest = Number.NEGATIVE_INFINITY;
+  /** Whether any frame had a time. */
+  timed = false;
+  #oddFirst = false;
+  #earliest = 0;
+  #latest = 0;
   #last = Number.NEGATIVE_INFINITY;
   readonly #combinations = new Int32Array(COMBINATIONS);
   readonly #combinationCounts = new Float64Array(COMBINATIONS);
 
-  frame(captured: number, length: number, seconds: number, nanoseconds: number, time: number): void {
-    if (this.packets++ === 0) {
-      this.firstSeconds = seconds;
-      this.firstNanoseconds = nanoseconds;
-    }
-    if (time >= this.#latest) {
-      this.#latest = time;
-      this.maxSeconds = seconds;
-      this.maxNanoseconds = nanoseconds;
-    }
-    if (time < this.#earliest) {
-      this.#earliest = time;
-      this.minSeconds = seconds;
-      this.minNanoseconds = nanoseconds;
-    }
-    if (time < this.#last) this.timeOrdered = false;
-    this.#last = time;
-    this.lastSeconds = seconds;
-    this.lastNanoseconds = nanoseconds;
+  frame(captured: number, length: number): void {
+    this.packets++;
     this.bytes += length;
     this.captured += captured;
     if (captured < length) this.truncated++;
+  }
+
+  /** When a frame was taken; `time` is in nanoseconds since the first that says so. */
+  at(seconds: number, nanoseconds: number, time: number): void {
+    const first = !this.timed;
+    const odd = nanoseconds < 0 || nanoseconds >= 1e9;
+    if (first) {
+      this.timed = true;
+      this.firstSeconds = seconds;
+      this.firstNanoseconds = nanoseconds;
+      this.#oddFirst = odd;
+    }
+    // A fraction that no second has (a damaged record) counts as the number it shows as.
+    const shown = odd || this.#oddFirst ? this.#sinceFirst(seconds, nanoseconds) : time;
+    if (first || shown >= this.#latest) {
+      this.#latest = shown;
+      this.maxSeconds = seconds;
+      this.maxNanoseconds = nanoseconds;
+    }
+    if (first || shown < this.#earliest) {
+      this.#earliest = shown;
+      this.minSeconds = seconds;
+      this.minNanoseconds = nanoseconds;
+    }
+    if (shown < this.#last) this.timeOrdered = false;
+    this.#last = shown;
+    this.lastSeconds = seconds;
+    this.lastNanoseconds = nanoseconds;
+  }
+
+  #sinceFirst(seconds: number, nanoseconds: number): number {
+    const first = Number(timeText(this.firstSeconds, this.firstNanoseconds));
+    return (Number(timeText(seconds, nanoseconds)) - first) * 1e9;
   }
 
   /** Most frames hold what one of the last few held: combinations are counted, bits only when one gives way. */

@@ -7,11 +7,17 @@ import { type Endpoints, FlowTable } from './tcp/flow-table.ts';
 
 export const MAX_UDP_STREAMS = 131_072;
 const KEPT = 20;
+const NOT_MET = 0;
+const MET = 1;
+const WENT_ON = 2;
 
 export class UdpTracker {
   streams = 0;
   readonly table: FlowTable;
   #packets = new Uint32Array(0);
+  /** Whether a stream of SNMP was met, and went on under its second number. */
+  #snmp = new Uint8Array(0);
+  #slot = 0;
   #lastFrames = new Uint32Array(0);
   #bytes = new Float64Array(0);
   readonly #top = new TopList<Talker>(KEPT);
@@ -31,12 +37,23 @@ export class UdpTracker {
       slot = this.table.insert();
       this.streams++;
       this.#packets[slot] = 0;
+      this.#snmp[slot] = NOT_MET;
       this.#bytes[slot * 2] = 0;
       this.#bytes[slot * 2 + 1] = 0;
+    }
+    this.#slot = slot;
+    if (this.#snmp[slot] === MET) {
+      this.#snmp[slot] = WENT_ON;
+      this.streams++;
     }
     this.#lastFrames[slot] = e.frameNumber;
     this.#packets[slot]!++;
     this.#bytes[slot * 2 + side]! += e.wireLength;
+  }
+
+  /** The datagram in hand is SNMP. */
+  becomesSnmp(): void {
+    if (this.#snmp[this.#slot] === NOT_MET) this.#snmp[this.#slot] = MET;
   }
 
   talkers(): TopList<Talker> {
@@ -48,6 +65,9 @@ export class UdpTracker {
     const packets = new Uint32Array(slots);
     packets.set(this.#packets);
     this.#packets = packets;
+    const snmp = new Uint8Array(slots);
+    snmp.set(this.#snmp);
+    this.#snmp = snmp;
     const lastFrames = new Uint32Array(slots);
     lastFrames.set(this.#lastFrames);
     this.#lastFrames = lastFrames;

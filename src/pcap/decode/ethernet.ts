@@ -8,6 +8,7 @@ import { arp } from './arp.ts';
 import { HAS } from './bits.ts';
 import { ipv4, ipv6 } from './ip.ts';
 import {
+  aristaTimestamp,
   batman,
   hsr,
   macsec,
@@ -15,6 +16,7 @@ import {
   ppp,
   pppoeSession,
   providerBackbone,
+  sequenced,
   trill,
   vntag,
 } from './link-tunnels.ts';
@@ -24,6 +26,7 @@ import { wlan } from './wlan.ts';
 import { sixlowpan } from './wpan.ts';
 
 const LENGTH_LIMIT = 1500;
+const FABRIC_PATH = 0x8903;
 /** Nesting no honest packet reaches; hostile ones end here. */
 export const MAX_DEPTH = 60;
 
@@ -31,6 +34,8 @@ export function ethernet(e: Engine, b: Uint8Array, o: number, end: number, wire:
   if (o + 14 > end || ++e.depth > MAX_DEPTH) return;
   const type = u16be(b, o + 12);
   if (type > LENGTH_LIMIT) {
+    if ((type === FABRIC_PATH || type === 0x8100 || type === 0x88a8) && fabricPath(e, b, o, end, wire, type))
+      return;
     ethertype(e, b, o + 14, end, wire, type);
     return;
   }
@@ -41,6 +46,14 @@ export function ethernet(e: Engine, b: Uint8Array, o: number, end: number, wire:
     return;
   }
   lengthFramed(e, b, o + 14, end, wire, type);
+}
+
+/** Cisco FabricPath, perhaps behind one tag: a whole frame, whose check sequence was replaced by the outer one. */
+function fabricPath(e: Engine, b: Uint8Array, o: number, end: number, wire: number, type: number): boolean {
+  const at = type === FABRIC_PATH ? 12 : 16;
+  if (o + at + 4 > end || u16be(b, o + at) !== FABRIC_PATH) return false;
+  ethernet(e, b, o + at + 4, Math.min(end, wire - 4), wire - 4);
+  return true;
 }
 
 /** IEEE 802.3: a length, then LLC (or bare IPX, which starts with ones). */
@@ -103,6 +116,12 @@ export function ethertype(
     case 0x8909:
       vntag(e, b, o, end, wire, 6);
       return;
+    case 0xf1c1:
+      sequenced(e, b, o, end, wire);
+      return;
+    case 0xd28b:
+      aristaTimestamp(e, b, o, end, wire);
+      return;
     case 0x88e5:
       macsec(e, b, o, end, wire);
       return;
@@ -118,14 +137,11 @@ export function ethertype(
     case 0x4305:
       batman(e, b, o, end, wire);
       return;
-    case 0x890d:
     case 0x2452:
       wlan(e, b, o, end, wire);
       return;
     case 0xa0ed:
       sixlowpan(e, b, o, end, wire);
-      return;
-    case 0x0021:
       return;
     default:
       return;

@@ -49,11 +49,18 @@ function quotedLimit(b: Uint8Array, o: number, end: number, wire: number, beyond
 function quoted(e: Engine, b: Uint8Array, o: number, captured: number, wire: number, version: 4 | 6): void {
   const end = Math.min(captured, wire);
   if (o >= end) return;
+  aside(e, () => {
+    if (version === 4) ipv4(e, b, o, end, wire);
+    else ipv6(e, b, o, end, wire, false);
+  });
+}
+
+/** Decodes a packet that another one tells of: it is counted, but addresses and flows stay those of the outer one. */
+export function aside(e: Engine, decode: () => void): void {
   const { ttl, ipId, dontFragment, fragmented, family } = e;
   const outer = e.saveAddresses();
   e.errorDepth++;
-  if (version === 4) ipv4(e, b, o, end, wire);
-  else ipv6(e, b, o, end, wire, false);
+  decode();
   e.errorDepth--;
   e.restoreAddresses(outer);
   e.ttl = ttl;

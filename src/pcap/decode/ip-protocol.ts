@@ -1,4 +1,5 @@
 /** From an IP protocol number to its decoder, through any chain of extension headers. */
+import { constants, inflateRawSync, inflateSync } from 'node:zlib';
 import type { Engine } from '../engine.ts';
 import { i32be, u16be } from '../read/bytes.ts';
 import { ethernet, MAX_DEPTH } from './ethernet.ts';
@@ -74,6 +75,9 @@ export function ipProtocol(
       case 103:
         pimRegister(e, b, o, end, wire);
         return;
+      case 108:
+        compressed(e, b, o, end);
+        return;
       case 137:
         mpls(e, b, o, end, wire);
         return;
@@ -127,6 +131,26 @@ function optionsFit(e: Engine, b: Uint8Array, o: number, end: number): boolean {
     at += 2 + length;
   }
   return true;
+}
+
+const MAX_INFLATED = 65_535;
+
+/** IPComp: the parameter index does not say how it was packed; deflate is tried, as far as it goes. */
+function compressed(e: Engine, b: Uint8Array, o: number, end: number): void {
+  if (o + 4 >= end || ++e.depth > MAX_DEPTH) return;
+  const whole = inflated(b.subarray(o + 4, end));
+  if (whole !== undefined && whole.length > 0) ipProtocol(e, whole, 0, whole.length, whole.length, b[o]!);
+}
+
+function inflated(packed: Uint8Array): Uint8Array | undefined {
+  const options = { maxOutputLength: MAX_INFLATED, finishFlush: constants.Z_SYNC_FLUSH };
+  for (const inflate of [inflateSync, inflateRawSync])
+    try {
+      return inflate(packed, options);
+    } catch {
+      // Packed in another way, or damaged.
+    }
+  return undefined;
 }
 
 /** PIM registers carry the multicast packet they announce. */

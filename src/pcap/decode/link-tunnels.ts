@@ -68,25 +68,47 @@ export function pppoeSession(e: Engine, b: Uint8Array, o: number, end: number, w
 /** 802.1ah: an instance tag, then the customer's whole frame. */
 export function providerBackbone(e: Engine, b: Uint8Array, o: number, end: number, wire: number): void {
   if (o + 18 > end) return;
-  const type = u16be(b, o + 16);
-  if (type > 1500) ethertype(e, b, o + 18, end, wire, type);
-  else llc(e, b, o + 18, Math.min(end, o + 18 + type), Math.min(wire, o + 18 + type));
+  typeOrLength(e, b, o + 18, end, wire, u16be(b, o + 16));
 }
 
 /** Tags of fixed length in front of another type. */
 export function vntag(e: Engine, b: Uint8Array, o: number, end: number, wire: number, length: number): void {
   if (o + length + 2 > end || ++e.depth > MAX_DEPTH) return;
-  const type = u16be(b, o + length);
-  if (type > 1500) ethertype(e, b, o + length + 2, end, wire, type);
-  else llc(e, b, o + length + 2, Math.min(end, o + length + 2 + type), Math.min(wire, o + length + 2 + type));
+  typeOrLength(e, b, o + length + 2, end, wire, u16be(b, o + length));
+}
+
+/** 802.1CB: frames that are sent twice carry a number, then their type. */
+export function sequenced(e: Engine, b: Uint8Array, o: number, end: number, wire: number): void {
+  if (o + 6 > end || ++e.depth > MAX_DEPTH) return;
+  typeOrLength(e, b, o + 6, end, wire, u16be(b, o + 4));
+}
+
+/** A time of 64 or 48 bits that a switch put before the type; other subtypes have none. */
+export function aristaTimestamp(e: Engine, b: Uint8Array, o: number, end: number, wire: number): void {
+  if (o + 4 > end || ++e.depth > MAX_DEPTH) return;
+  let at = o + 2;
+  if (u16be(b, o) === 1) {
+    const version = u16be(b, o + 2);
+    if (version === 0x10 || version === 0x110) at += 10;
+    else if (version === 0x20 || version === 0x120) at += 8;
+    else return;
+  }
+  if (at + 2 <= end) typeOrLength(e, b, at + 2, end, wire, u16be(b, at));
+}
+
+function typeOrLength(e: Engine, b: Uint8Array, o: number, end: number, wire: number, type: number): void {
+  if (type > 1500) ethertype(e, b, o, end, wire, type);
+  else llc(e, b, o, Math.min(end, o + type), Math.min(wire, o + type));
 }
 
 /** MACsec that only authenticates leaves the payload readable. */
 export function macsec(e: Engine, b: Uint8Array, o: number, end: number, wire: number): void {
   if (o + 6 > end) return;
   const control = b[o]!;
-  if ((control & 0x08) !== 0) return;
+  // Another version, or encrypted or changed: nothing can be said.
+  if ((control & 0x8c) !== 0) return;
   const header = (control & 0x20) !== 0 ? 14 : 6;
+  if (end - o <= header + 16) return;
   const stop = Math.min(end, wire - 16);
   if (o + header + 2 > stop) return;
   ethertype(e, b, o + header + 2, stop, wire - 16, u16be(b, o + header));

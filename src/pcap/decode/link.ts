@@ -2,6 +2,7 @@
 import type { Engine } from '../engine.ts';
 import { u16be, u16le, u32be, u32le } from '../read/bytes.ts';
 import { LINK } from '../read/link-types.ts';
+import { NO_LINK } from '../read/sink.ts';
 import { arp } from './arp.ts';
 import { ethernet, ethertype, llc } from './ethernet.ts';
 import { greCarried } from './gre.ts';
@@ -115,6 +116,8 @@ export function link(e: Engine, b: Uint8Array, o: number, end: number, wire: num
     case LINK.arcnet_linux:
     case LINK.arcnet:
       arcnet(e, b, o, end, wire, type === LINK.arcnet_linux ? 5 : 3);
+      break;
+    case NO_LINK:
       break;
     default:
       e.undecoded++;

@@ -6,6 +6,8 @@ import type { Engine } from '../engine.ts';
 import { dhcp } from './dhcp.ts';
 import { dnsMessage, looksLikeDns } from './dns.ts';
 import { CLAIMED_UDP_PORTS } from './ports.ts';
+import { sflow } from './sflow.ts';
+import { snmp } from './snmp.ts';
 import {
   ayiya,
   capwapData,
@@ -45,13 +47,24 @@ BY_PORT[5247] = capwapData;
 BY_PORT[5353] = mdns;
 BY_PORT[5355] = llmnr;
 BY_PORT[6081] = geneve;
+BY_PORT[6343] = sflow;
 BY_PORT[6635] = mplsInUdp;
 BY_PORT[37008] = tzsp;
+
+for (const port of [161, 162, 8161]) BY_PORT[port] = snmpOrOther;
 
 export function udpPayload(e: Engine, b: Uint8Array, o: number, end: number, wire: number): void {
   const low = e.srcPort < e.dstPort ? e.srcPort : e.dstPort;
   const high = e.srcPort < e.dstPort ? e.dstPort : e.srcPort;
   const decoder = (low === 0 ? undefined : BY_PORT[low]) ?? BY_PORT[high];
   if (decoder !== undefined) decoder(e, b, o, end, wire);
+  else if (looksLikeDns(b, o, end, wire)) dns(e, b, o, end, wire);
+}
+
+/** SNMP turns away what is not its own; then the other port may tell. */
+function snmpOrOther(e: Engine, b: Uint8Array, o: number, end: number, wire: number): void {
+  if (snmp(e, b, o, end, wire)) return;
+  const decoder = BY_PORT[Math.max(e.srcPort, e.dstPort)];
+  if (decoder !== undefined && decoder !== snmpOrOther) decoder(e, b, o, end, wire);
   else if (looksLikeDns(b, o, end, wire)) dns(e, b, o, end, wire);
 }

@@ -1,28 +1,28 @@
 /** IEEE 802.11: management and control are only counted; unprotected data frames are followed into LLC. */
 import type { Engine } from '../engine.ts';
-import { u16be, u16le, u32le } from '../read/bytes.ts';
+import { u16be, u16le, u32be, u32le } from '../read/bytes.ts';
 import { HAS } from './bits.ts';
 import { ethernet, llc, MAX_DEPTH } from './ethernet.ts';
 
-const MANAGEMENT = 0;
 const CONTROL = 1;
 const DATA = 2;
 
-/** How long a header of this kind is: a frame that ends inside it is not counted. */
-function headerLength(type: number, subtype: number, control: number): number {
+const CONTROL_WRAPPER = 7;
+const DATA_QOS = 8;
+
+/** How much must be there for a frame of this kind to count: what its kind is told by. */
+function leastBytes(type: number, subtype: number, control: number): number {
+  if (type === CONTROL && subtype === CONTROL_WRAPPER) return 12;
+  if (type === DATA && (subtype & DATA_QOS) !== 0) return (control & 0x0300) === 0x0300 ? 32 : 26;
+  return 2;
+}
+
+/** How long the header of a data frame is. */
+function dataHeader(subtype: number, control: number): number {
+  const fourAddresses = (control & 0x0300) === 0x0300 ? 6 : 0;
+  if ((subtype & DATA_QOS) === 0) return 24 + fourAddresses;
   const ordered = (control & 0x8000) !== 0 ? 4 : 0;
-  switch (type) {
-    case MANAGEMENT:
-      return 24 + ordered;
-    case CONTROL:
-      return subtype === 12 || subtype === 13 ? 10 : 16;
-    case DATA: {
-      const fourAddresses = (control & 0x0300) === 0x0300 ? 6 : 0;
-      return 24 + fourAddresses + ((subtype & 8) !== 0 ? 2 + ordered : 0);
-    }
-    default:
-      return 2;
-  }
+  return 26 + fourAddresses + ordered;
 }
 
 export interface WlanOptions {
@@ -46,12 +46,15 @@ export function wlan(
   const control = options.swapped ? u16be(b, o) : u16le(b, o);
   const type = (control >> 2) & 3;
   const subtype = (control >> 4) & 0xf;
-  const header = headerLength(type, subtype, control);
-  if (o + header > end) return;
+  // Only version 0 has the layouts below; others are counted.
+  const version = control & 3;
+  if (version === 0 && o + leastBytes(type, subtype, control) > end) return;
   e.bits |= HAS.wlan;
   // Null functions carry nothing; protected bodies cannot be read.
-  if (type !== DATA || (subtype & 4) !== 0 || (control & 0x4000) !== 0) return;
-  const qos = (subtype & 8) !== 0;
+  if (version !== 0 || type !== DATA || (subtype & 4) !== 0 || (control & 0x4000) !== 0) return;
+  const header = dataHeader(subtype, control);
+  if (o + header > end) return;
+  const qos = (subtype & DATA_QOS) !== 0;
   const qosAt = o + ((control & 0x0300) === 0x0300 ? 30 : 24);
   const aggregate = qos && (b[qosAt]! & 0x80) !== 0;
   const body = o + (options.padded ? (header + 3) & ~3 : header);
@@ -98,17 +101,21 @@ export function radiotap(e: Engine, b: Uint8Array, o: number, end: number, wire:
   wlan(e, b, o + length, Math.min(end, stop), stop, (flags & 0x20) !== 0 ? { padded: true } : PLAIN);
 }
 
-/** Prism II: a fixed header of 144 bytes, or the newer AVS header with its length. */
+const AVS_MAGIC: ReadonlySet<number> = new Set([0x8021_1001, 0x8021_1002]);
+const PRISM_MESSAGES: ReadonlySet<number> = new Set([0x41, 0x44]);
+
+/** Prism II: a fixed header of 144 bytes, the newer AVS header with its length, or neither. */
 export function prism(e: Engine, b: Uint8Array, o: number, end: number, wire: number): void {
-  if (o + 8 > end) return;
-  const magic = ((b[o]! << 24) | (b[o + 1]! << 16) | (b[o + 2]! << 8) | b[o + 3]!) >>> 0;
-  if ((magic & 0xffff_f000) >>> 0 === 0x8021_1000) avs(e, b, o, end, wire);
-  else wlan(e, b, o + 144, end, wire);
+  if (o + 4 > end) return;
+  const big = u32be(b, o);
+  if (AVS_MAGIC.has(big)) avs(e, b, o, end, wire);
+  else if (PRISM_MESSAGES.has(big) || PRISM_MESSAGES.has(u32le(b, o))) wlan(e, b, o + 144, end, wire);
+  else wlan(e, b, o, end, wire);
 }
 
 export function avs(e: Engine, b: Uint8Array, o: number, end: number, wire: number): void {
   if (o + 8 > end) return;
-  const length = ((b[o + 4]! << 24) | (b[o + 5]! << 16) | (b[o + 6]! << 8) | b[o + 7]!) >>> 0;
+  const length = u32be(b, o + 4);
   if (length < 8 || length > 1024) return;
   wlan(e, b, o + length, end, wire);
 }

@@ -31,6 +31,16 @@ export class TimestampReader {
   read(b: Uint8Array, o: number, little: boolean, clock: Clockwork): void {
     const high = little ? u32le(b, o) : u32be(b, o);
     const low = little ? u32le(b, o + 4) : u32be(b, o + 4);
+    this.#divide(high, low, clock);
+  }
+
+  /** The same from one number of 64 bits: packets have their high half first in either byte order, this has not. */
+  read64(b: Uint8Array, o: number, little: boolean, clock: Clockwork): void {
+    if (little) this.#divide(u32le(b, o + 4), u32le(b, o), clock);
+    else this.#divide(u32be(b, o), u32be(b, o + 4), clock);
+  }
+
+  #divide(high: number, low: number, clock: Clockwork): void {
     const units = clock.units;
     if (units === 0) {
       this.#wide(high, low, clock);

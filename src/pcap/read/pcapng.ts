@@ -1,6 +1,7 @@
 /**
  * The pcapng container: sections in either byte order, several interfaces, their time resolution and offset,
- * enhanced, simple and obsolete packet blocks. Blocks it does not know are stepped over.
+ * enhanced, simple and obsolete packet blocks, records that are no packets. Blocks it does not know are stepped
+ * over.
  *
  * Invariants: 1. lengths are checked before they are believed; 2. a block is needed whole only as far as
  * `MAX_NEED`, the rest is skipped; 3. damage ends the reading with a problem, never with an exception.
@@ -8,15 +9,15 @@
 import type { CaptureProblem } from '../analysis.ts';
 import { u16be, u16le, u32be, u32le } from './bytes.ts';
 import { linkDescription, maxCapturedLength, pseudoHeaderLength } from './link-types.ts';
+import { otherRecord } from './pcapng-records.ts';
 import { type Clockwork, clockwork, MICROSECONDS, TimestampReader } from './pcapng-time.ts';
-import { type CaptureParser, type ContainerFacts, type FrameSink, MAX_NEED } from './sink.ts';
+import { type CaptureParser, type ContainerFacts, type FrameSink, MAX_NEED, NO_TIME } from './sink.ts';
 
 export const SECTION_HEADER = 0x0a0d0d0a;
 const INTERFACE = 1;
 const PACKET = 2;
 const SIMPLE_PACKET = 3;
 const ENHANCED_PACKET = 6;
-const JOURNAL = 9;
 
 const BYTE_ORDER = 0x1a2b3c4d;
 /** Larger blocks are damage. */
@@ -83,7 +84,7 @@ export class PcapngParser implements CaptureParser {
       if (end - o < needed) return o;
       if (needed === total && (this.#little ? u32le(b, o + total - 4) : u32be(b, o + total - 4)) !== claimed)
         return this.#stop(o, 'corrupt', 'a block ends with another length than it began with');
-      const problem = this.#block(type, b, o, needed, total);
+      const problem = this.#block(type, b, o, needed, total, claimed);
       if (problem !== undefined) return this.#stop(o, 'corrupt', problem);
       o += needed;
       this.#skip = total - needed;
@@ -97,7 +98,14 @@ export class PcapngParser implements CaptureParser {
   }
 
   /** Answers what is wrong with the block, or nothing. */
-  #block(type: number, b: Uint8Array, o: number, visible: number, total: number): string | undefined {
+  #block(
+    type: number,
+    b: Uint8Array,
+    o: number,
+    visible: number,
+    total: number,
+    claimed: number,
+  ): string | undefined {
     switch (type) {
       case ENHANCED_PACKET:
         return this.#enhanced(b, o, visible, total);
@@ -109,10 +117,8 @@ export class PcapngParser implements CaptureParser {
         return this.#obsolete(b, o, visible, total);
       case SIMPLE_PACKET:
         return this.#simple(b, o, visible, total);
-      case JOURNAL:
-        return this.#journal(b, o, total);
       default:
-        return undefined;
+        return this.#other(type, b, o, visible, claimed);
     }
   }
 
@@ -209,7 +215,10 @@ export class PcapngParser implements CaptureParser {
     if (captured > from.maxCaptured)
       return `a packet claims ${captured} bytes, more than ${from.maxCaptured}`;
     if (12 + captured > total - 4) return `a packet claims ${captured} bytes, more than its block holds`;
-    this.#hand(from, b, o + 12, Math.min(captured, visible - 12), length, 0, 0);
+    // Nothing but padding may stand between the packet and the length that ends the block.
+    if (16 + captured + ((4 - (captured & 3)) & 3) !== total)
+      return `a simple packet of ${captured} bytes is in a block of ${total}`;
+    this.#hand(from, b, o + 12, Math.min(captured, visible - 12), length, NO_TIME, 0);
     return undefined;
   }
 
@@ -227,10 +236,11 @@ export class PcapngParser implements CaptureParser {
     this.#sink.frame(b, o + pseudo, captured - pseudo, length - pseudo, seconds, nanoseconds, from.link);
   }
 
-  /** A journal entry is a record of the file without a link layer. */
-  #journal(b: Uint8Array, o: number, total: number): string | undefined {
-    this.#frames++;
-    this.#sink.frame(b, o + 8, 0, total - 12, 0, 0, -1);
+  #other(type: number, b: Uint8Array, o: number, visible: number, claimed: number): string | undefined {
+    const block = { type, bytes: b, start: o, visible, claimed, little: this.#little };
+    const outcome = otherRecord(block, this.#sink);
+    if (typeof outcome === 'string') return outcome;
+    if (outcome) this.#frames++;
     return undefined;
   }
 

@@ -1,5 +1,9 @@
 import type { CaptureProblem } from '../analysis.ts';
 
+/** Seconds of a record that has no time, and the link type of one that is no packet. */
+export const NO_TIME = Number.NaN;
+export const NO_LINK = -1;
+
 /** Where a parser hands its frames. The bytes are borrowed: they are overwritten after the call returns. */
 export interface FrameSink {
   frame(

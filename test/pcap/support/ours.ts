@@ -1,11 +1,11 @@
 /** The engine's own view of a capture, one record a frame, in the oracle's terms. */
 
-import { timeText } from '../../../src/pcap/count.ts';
 import { HAS, TCP_VERDICT } from '../../../src/pcap/decode/bits.ts';
 import { Engine } from '../../../src/pcap/engine.ts';
 import { readCapture } from '../../../src/pcap/read/capture-file.ts';
 import type { FrameSink } from '../../../src/pcap/read/sink.ts';
 import { I, STREAM_WORDS } from '../../../src/pcap/tcp/stream-state.ts';
+import { timeText } from '../../../src/pcap/time-text.ts';
 import type { FrameRecord } from './tshark.ts';
 
 const NAMES = Object.entries(HAS).filter(
@@ -36,9 +36,13 @@ export async function ours(path: string): Promise<OurRun> {
   let udp: number[] = [];
   let tcp: number[] = [];
   const datagram = engine.udp.datagram.bind(engine.udp);
+  const udpNumbers = new Map<number, number>();
   engine.udp.datagram = (e) => {
+    const before = engine.udp.streams;
     datagram(e);
-    udp.push(engine.udp.table.find(e, engine.udp.table.direction(e)));
+    const slot = engine.udp.table.find(e, engine.udp.table.direction(e));
+    if (engine.udp.streams !== before) udpNumbers.set(slot, before);
+    udp.push(udpNumbers.get(slot) ?? -1);
   };
   const segment = engine.tcp.segment.bind(engine.tcp);
   engine.tcp.segment = (...args) => {
@@ -67,7 +71,7 @@ export async function ours(path: string): Promise<OurRun> {
       if (engine.tcp.pool.rtt >= 0) rtts.set(engine.frameNumber, engine.tcp.pool.rtt / 1e6);
       frames.push({
         frame: engine.frameNumber,
-        time: timeText(seconds, nanoseconds),
+        time: Number.isNaN(seconds) ? '' : timeText(seconds, nanoseconds),
         length: engine.wireLength,
         captured,
         has: has.sort(),
