@@ -9,6 +9,7 @@ import {
   type ReceiptArtifact,
   type Role,
 } from './protocol.ts';
+import { readStrictJson } from './strict-json.ts';
 import { fileHash } from './workspace-hash.ts';
 
 /**
@@ -76,13 +77,9 @@ function readOne(folder: string, claim: ReceiptArtifact): Artifact | string {
   if (lstatSync(jsonPath).size > MAX_DOCUMENT_BYTES)
     return `artifact.json is larger than ${MAX_DOCUMENT_BYTES} bytes`;
   const bytes = readFileSync(jsonPath);
-  let value: unknown;
-  try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-  } catch {
-    return 'artifact.json is not JSON';
-  }
-  const read = artifactSchema.safeParse(value);
+  const json = readStrictJson(bytes);
+  if (!json.ok) return `artifact.json ${json.reason}`;
+  const read = artifactSchema.safeParse(json.value);
   if (!read.success) return `artifact.json: ${firstIssue(read.error)}`;
   const document = read.data;
   // The folder, or a file of the artifact in it, from the artifacts folder or in full.
@@ -117,11 +114,13 @@ function readOne(folder: string, claim: ReceiptArtifact): Artifact | string {
   return { name: claim.name, role: claim.role, document, metadataHash, bodyHash, hash, size, bodyPath };
 }
 
+/** Control and format characters, what is drawn as nothing or as another space, and the other slash. */
+const HIDES = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\\]|(?! )\p{Zs}/u;
+
 /** Why a name may not be used, or null. */
 export function nameMistake(name: string): string | null {
   if (name === '' || name.length > 255) return 'is empty or longer than 255 characters';
-  if (!name.isWellFormed() || /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\\]/u.test(name))
-    return 'holds characters that hide or steer';
+  if (!name.isWellFormed() || HIDES.test(name)) return 'holds characters that hide or steer';
   if (posix.isAbsolute(name)) return 'is not relative';
   for (const part of name.split('/'))
     if (part === '' || part === '.' || part === '..') return 'has an empty part, "." or ".."';

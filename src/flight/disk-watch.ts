@@ -1,5 +1,4 @@
 import { lstatSync, opendirSync, rmSync, statfsSync } from 'node:fs';
-import { join } from 'node:path';
 
 /**
  * Holds an engine to a bounded share of the disk while it runs.
@@ -66,10 +65,11 @@ function freeBytes(path: string): number {
 function overfull(folders: readonly string[], { bytes: most, files: mostFiles }: DiskLimits): boolean {
   let bytes = 0;
   let files = 0;
+  // Names byte by byte: one that is no UTF-8 hides nothing.
   const walk = (dir: string): boolean => {
     let handle: ReturnType<typeof opendirSync>;
     try {
-      handle = opendirSync(dir);
+      handle = opendirSync(Buffer.from(dir, 'latin1'), { encoding: 'latin1' });
     } catch (error) {
       // What an engine has closed to us cannot be counted: it is over, unless it is gone.
       return (error as NodeJS.ErrnoException).code !== 'ENOENT';
@@ -78,8 +78,8 @@ function overfull(folders: readonly string[], { bytes: most, files: mostFiles }:
       for (let entry = handle.readSync(); entry !== null; entry = handle.readSync()) {
         if (++files > mostFiles) return true;
         if (entry.isDirectory()) {
-          if (walk(join(dir, entry.name))) return true;
-        } else bytes += lstatSync(join(dir, entry.name), { throwIfNoEntry: false })?.size ?? 0;
+          if (walk(`${dir}/${entry.name}`)) return true;
+        } else bytes += sizeOf(`${dir}/${entry.name}`);
         if (bytes > most) return true;
       }
       return false;
@@ -87,5 +87,9 @@ function overfull(folders: readonly string[], { bytes: most, files: mostFiles }:
       handle.closeSync();
     }
   };
-  return folders.some(walk);
+  return folders.some((folder) => walk(Buffer.from(folder).toString('latin1')));
+}
+
+function sizeOf(path: string): number {
+  return lstatSync(Buffer.from(path, 'latin1'), { throwIfNoEntry: false })?.size ?? 0;
 }

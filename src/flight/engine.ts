@@ -14,6 +14,7 @@ import { watchDisk } from './disk-watch.ts';
 import { type EngineNetwork, openEngineNetwork } from './engine-network.ts';
 import type { Connection } from './host-proxy.ts';
 import { type Mode, PROTOCOL_VERSION, type Receipt, readReceipt } from './protocol.ts';
+import { givenIn } from './rules.ts';
 import type { LoadedWorkflow, ResolvedEngine, Step } from './workflow.ts';
 import { milliseconds } from './workflow.ts';
 import { fileHash } from './workspace-hash.ts';
@@ -120,7 +121,10 @@ export async function launch(writ: Writ, options: LaunchOptions): Promise<Launch
 }
 
 /** The receipt, or why there is none that counts. */
-function receiptOf(outcome: Exclude<RunOutcome, NotStarted>, { mode, step }: LaunchOptions): Launched {
+function receiptOf(
+  outcome: Exclude<RunOutcome, NotStarted>,
+  { mode, step, secrets }: LaunchOptions,
+): Launched {
   if (outcome.kind === 'timeout') return failed(`the engine did not end within ${step.timeout ?? '10m'}`);
   if (outcome.kind === 'aborted') return failed('the engine was stopped from outside');
   const { exitCode, signal, output } = outcome;
@@ -133,7 +137,10 @@ function receiptOf(outcome: Exclude<RunOutcome, NotStarted>, { mode, step }: Lau
     return { ...failed(`${what} (${exit})${said}`), ...(read.ok ? { receipt: read.value } : {}) };
   }
   if (!read.ok) return failed(`malformed receipt: ${read.reason}`);
-  const { status, error } = read.value;
+  const { status, error, warnings: _, diagnostics: __, ...kept } = read.value;
+  // These parts go on record as they are: there is no token, no approval and no event without them.
+  const [told] = givenIn(JSON.stringify(kept), secrets);
+  if (told !== undefined) return failed(`the receipt tells a secret: ${told}`);
   if (status === 'failure')
     return { ...failed(`the engine failed: ${error ?? 'it gives no reason'}`), receipt: read.value };
   return { ok: true, receipt: read.value };

@@ -14,6 +14,7 @@ import { advanceStep } from './step.ts';
 import type { StepContext } from './step-context.ts';
 import { coverEvents, damaged, flightPaths, makeFlightFolder } from './store.ts';
 import { type LoadedWorkflow, loadWorkflow, readWorkflow, resolveEngine } from './workflow.ts';
+import { readIgnore } from './workspace-hash.ts';
 
 /**
  * A flight from its start to its end, or to where a person is needed.
@@ -57,6 +58,7 @@ export async function runFlight(deps: FlightDeps, workflowFile: string): Promise
         workflow_file: workflow.file,
         workflow_text: workflow.text,
         requester: deps.requester,
+        ignore: readIgnore(workflow.workspace),
         steps: workflow.value.steps.map((s) => s.id),
       },
     };
@@ -186,7 +188,8 @@ async function settled(
     if (isEnd(context.log.record.state)) throw error;
     const code = error instanceof WritError ? error.code : CODES.tool_failed;
     const exit = error instanceof WritError ? error.exit : EXIT.failed;
-    failFlight(context.log, context.step.id, { code, message: messageOf(error), exit });
+    const { id } = context.step;
+    failFlight(context.log, id, { code, message: `step ${id}: ${messageOf(error)}`, exit });
     return 'on';
   }
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readStrictJson } from './strict-json.ts';
 
 /** The documents engines and orchestrator exchange, read strictly: an unknown field is a mistake. */
 export const PROTOCOL_VERSION = '1.0';
@@ -55,15 +56,10 @@ export type Read<T> =
 
 /** One JSON document and nothing else, for the mode that was asked for and in a version we know how to read. */
 export function readReceipt(stdout: Uint8Array, mode: Mode): Read<Receipt> {
-  let value: unknown;
-  try {
-    const said = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(stdout);
-    if (said.trim() === '') return bad('the engine wrote no receipt');
-    value = JSON.parse(said);
-  } catch {
-    return bad('standard output is not one JSON document');
-  }
-  const read = receiptSchema.safeParse(value);
+  if (Buffer.from(stdout).toString('latin1').trim() === '') return bad('the engine wrote no receipt');
+  const document = readStrictJson(stdout);
+  if (!document.ok) return bad(`standard output ${document.reason}`);
+  const read = receiptSchema.safeParse(document.value);
   if (!read.success) return bad(firstIssue(read.error));
   const receipt = read.data;
   if (receipt.mode !== mode) return bad(`mode is ${receipt.mode}, the engine was launched for ${mode}`);

@@ -27,6 +27,8 @@ export interface FlightRecord {
   readonly workflowFile: string;
   readonly workflowText: string;
   readonly requester: string;
+  /** `.writignore` as it was at the start. */
+  readonly ignore?: string;
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly state: State;
@@ -52,7 +54,7 @@ export interface Change {
 export function replay(entries: readonly WalEntry[]): FlightRecord | string {
   const first = entries[0];
   if (first?.entry_type !== 'workflow_started') return 'the log does not begin with workflow_started';
-  const { flight_id, workflow_file, workflow_text, requester, steps } = first.detail;
+  const { flight_id, workflow_file, workflow_text, requester, ignore, steps } = first.detail;
   if (!Array.isArray(steps)) return 'the first entry names no steps';
   let record: FlightRecord = {
     flightId: String(flight_id),
@@ -60,6 +62,7 @@ export function replay(entries: readonly WalEntry[]): FlightRecord | string {
     workflowFile: String(workflow_file),
     workflowText: String(workflow_text),
     requester: String(requester),
+    ...(typeof ignore === 'string' ? { ignore } : {}),
     createdAt: first.timestamp,
     updatedAt: first.timestamp,
     state: 'INIT',

@@ -121,12 +121,8 @@ export function secretsRule(
 ): readonly Evaluation[] {
   const found: Evaluation[] = [];
   for (const { artifact, text } of all) {
-    // An id of a subscription is confidential, not a key: it opens nothing.
-    const kinds = redact(text).categories.filter((category) => category !== 'subscription_id');
-    const leaked = Object.entries(given)
-      .filter(([, value]) => value.length >= 6 && forms(value).some((form) => text.includes(form)))
-      .map(([name]) => `the value of ${name}`);
-    const what = [...leaked, ...kinds];
+    const { artifact_type, action, mime } = artifact.document;
+    const what = secretsIn([artifact.name, artifact_type, action, mime, text].join('\n'), given);
     if (what.length > 0)
       found.push({
         evaluator: 'rule:secrets',
@@ -138,9 +134,24 @@ export function secretsRule(
   return found;
 }
 
+/** What is secret in a text: the values that were given, and what looks like one. */
+export function secretsIn(text: string, given: Readonly<Record<string, string>>): readonly string[] {
+  // An id of a subscription is confidential, not a key: it opens nothing.
+  const kinds = redact(text).categories.filter((category) => category !== 'subscription_id');
+  return [...givenIn(text, given), ...kinds];
+}
+
+/** Which of the given values a text repeats, in whatever common form. */
+export function givenIn(text: string, given: Readonly<Record<string, string>>): readonly string[] {
+  return Object.entries(given)
+    .filter(([, value]) => value.length >= 6 && forms(value).some((form) => text.includes(form)))
+    .map(([name]) => `the value of ${name}`);
+}
+
 function forms(value: string): readonly string[] {
   return [
     value,
+    JSON.stringify(value).slice(1, -1),
     Buffer.from(value).toString('base64').replace(/=+$/, ''),
     Buffer.from(value).toString('hex'),
     encodeURIComponent(value),

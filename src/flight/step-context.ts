@@ -42,8 +42,11 @@ export function isolationOf({ workflow, step }: StepContext): 'bubblewrap' | 'no
   return step.isolation ?? workflow.value.isolation ?? 'bubblewrap';
 }
 
-export function workspaceNow({ deps, workflow }: StepContext): Digest {
-  return workspaceHash({ folder: workflow.workspace, except: hiddenOf(deps) });
+/** What counts as workspace was decided when the flight started: no take-off can blind the next step. */
+export function workspaceNow({ deps, workflow, log }: StepContext): Digest {
+  const { ignore } = log.record;
+  const options = { folder: workflow.workspace, except: hiddenOf(deps) };
+  return workspaceHash(ignore === undefined ? options : { ...options, ignore });
 }
 
 function hiddenOf(deps: FlightDeps): readonly string[] {

@@ -63,11 +63,11 @@ export function flightIds(stateDir: string): readonly string[] {
     .sort();
 }
 
-/** A flight killed before its first entry never was: there is nothing in any of its files. */
+/** A flight killed before its first entry was whole never was: nothing had been listed, nothing run. */
 export function begun(paths: FlightPaths): boolean {
-  return [paths.wal, paths.events, paths.checkpoint].some(
-    (file) => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0,
-  );
+  const holds = (file: string) => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0;
+  if (holds(paths.events) || holds(paths.checkpoint)) return true;
+  return holds(paths.wal) && readFileSync(paths.wal).includes(10);
 }
 
 export function makeFlightFolder(paths: FlightPaths): void {

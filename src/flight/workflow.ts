@@ -14,8 +14,14 @@ import {
 import { BUILTIN_ENGINES, terraformProgram } from './builtin.ts';
 import { readPlace } from './host-proxy.ts';
 
+const unit = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const TEN_YEARS = 3650 * unit.d;
+
 /** `workflow.yaml` as people write it, read strictly; everything it names is there before anything runs. */
-const duration = z.string().regex(/^\d+(s|m|h|d)$/, 'write a duration such as 30s, 10m, 4h or 2d');
+const duration = z
+  .string()
+  .regex(/^\d+(s|m|h|d)$/, 'write a duration such as 30s, 10m, 4h or 2d')
+  .refine((text) => milliseconds(text, 0) > 0 && milliseconds(text, 0) <= TEN_YEARS, 'between 1s and 3650d');
 const name = z
   .string()
   .min(1)
@@ -169,8 +175,6 @@ export function stepConfig(workflow: LoadedWorkflow, step: Step): JsonObject {
     JSON.stringify({ workflow: workflow.value.id, workspace: workflow.workspace, step }),
   ) as JsonObject;
 }
-
-const unit = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 export function milliseconds(text: string | undefined, usual: number): number {
   return text === undefined ? usual : Number(text.slice(0, -1)) * unit[text.at(-1) as keyof typeof unit];

@@ -62,7 +62,7 @@ describe('artifacts', () => {
     [
       'artifact.json that is no JSON',
       "const a = put('a', {}, 'x'); fs.writeFileSync(A + '/a/artifact.json', '{'); ok([a])",
-      /not JSON/,
+      /not one JSON document/,
     ],
     ['artifact.json of the wrong types', "ok([put('a', { mime: 7 }, 'x')])", /artifact.json: mime/],
     ['a newline in a name', named("'a\\nb'"), /hide or steer/],

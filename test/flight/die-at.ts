@@ -45,8 +45,18 @@ export function dieAt(death: Death | null): { readonly changes: readonly string[
   return { changes };
 }
 
-/** `writeSync(fd, bytes, offset)`: the first half of what is left. */
-function tear(write: (...args: unknown[]) => unknown, [fd, bytes, offset = 0]: readonly unknown[]): void {
-  if (!(bytes instanceof Uint8Array) || typeof offset !== 'number') return;
-  write(fd, bytes, offset, Math.floor((bytes.length - offset) / 2));
+const PAGE = 4096;
+
+/**
+ * `writeSync(fd, bytes, offset, length, position)`, in part: of a flight's own files half, as after a power cut;
+ * of others up to where a page ends, which is where a kill can cut it.
+ */
+function tear(write: (...args: unknown[]) => unknown, args: readonly unknown[]): void {
+  const [fd, bytes, offset = 0, length, position] = args;
+  if (typeof fd !== 'number' || !(bytes instanceof Uint8Array) || typeof offset !== 'number') return;
+  const whole = typeof length === 'number' ? length : bytes.length - offset;
+  const at = typeof position === 'number' ? position : fs.fstatSync(fd).size;
+  const own = fs.readlinkSync(`/proc/self/fd/${fd}`).includes('/flights/');
+  const cut = own ? Math.floor(whole / 2) : PAGE - (at % PAGE);
+  if (cut < whole) write(fd, bytes, offset, cut, position);
 }
