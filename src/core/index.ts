@@ -24,6 +24,7 @@ export {
   WritError,
 } from './errors.ts';
 export { canonicalJson, isJsonObject, type Json, type JsonObject, parseJson } from './json.ts';
+export { type DuplicateKey, duplicateKey } from './json-places.ts';
 export type {
   ApprovalAnswer,
   ApprovalQuestion,
