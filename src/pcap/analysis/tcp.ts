@@ -12,6 +12,8 @@ export interface TcpSide {
   readonly duplicate_acks: number;
   readonly out_of_order: number;
   readonly lost_segments: number;
+  /** Most bytes missing before one segment. */
+  readonly largest_gap: number;
   readonly zero_windows: number;
   readonly window_full: number;
   readonly keep_alives: number;

@@ -198,6 +198,9 @@ export function seenTwice(a: Analysis): boolean {
 const share = (streams: readonly TcpStream[], of: (s: TcpStream) => TcpSide) =>
   streams.reduce((n, s) => n + of(s).retransmissions, 0);
 
+/** What is repeated although it was acknowledged did get through. */
+const notGotThrough = (d: TcpSide) => d.retransmissions - d.spurious_retransmissions;
+
 /** The sender's view: full-size segments are repeated until one side gives up, and little else is sent. */
 function isStuck(s: TcpStream): boolean {
   return (
@@ -207,8 +210,8 @@ function isStuck(s: TcpStream): boolean {
       (d) =>
         d.largest_retransmitted >= LARGE &&
         d.largest_retransmitted >= d.largest_segment &&
-        d.retransmissions >= 3 &&
-        d.retransmissions * 4 >= d.packets,
+        notGotThrough(d) >= 3 &&
+        notGotThrough(d) * 4 >= d.packets,
     )
   );
 }
@@ -236,6 +239,7 @@ function missesLarge(a: Analysis, s: TcpStream): boolean {
     sidesOf(s).some(
       (d) =>
         d.lost_segments > 0 &&
+        d.largest_gap >= LARGE &&
         d.retransmissions + d.out_of_order === 0 &&
         d.largest_segment < LARGE + 100 &&
         d.mss > LARGE + 100,

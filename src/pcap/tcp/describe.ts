@@ -90,6 +90,7 @@ function sideOf(t: TcpTracker, slot: number, side: 0 | 1): TcpSide {
     duplicate_acks: c[n + N.duplicate_acks]!,
     out_of_order: c[n + N.out_of_order]!,
     lost_segments: c[n + N.lost]!,
+    largest_gap: c[n + N.largest_gap]!,
     zero_windows: c[n + N.zero_windows]!,
     window_full: c[n + N.window_full]!,
     keep_alives: c[n + N.keep_alives]!,

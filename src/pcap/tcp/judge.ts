@@ -11,6 +11,7 @@ import { TCP_FLAG, TCP_VERDICT } from '../decode/bits.ts';
 import {
   D,
   I,
+  N,
   SCALE_UNKNOWN,
   SIDE,
   SIDE_WORDS,
@@ -63,8 +64,11 @@ export function judge(
   if (length === 1 && seq === next && w[other + W.window] === 0) verdict |= TCP_VERDICT.zero_window_probe;
   else {
     if (window === 0 && (flags & CONTROL) === 0) verdict |= TCP_VERDICT.zero_window;
-    if (next !== 0 && ((seq - next) | 0) > 0 && (flags & TCP_FLAG.rst) === 0)
+    if (next !== 0 && ((seq - next) | 0) > 0 && (flags & TCP_FLAG.rst) === 0) {
       verdict |= TCP_VERDICT.lost_segment;
+      const gap = (seq - next) | 0;
+      if (gap > w[own + N.largest_gap]!) w[own + N.largest_gap] = gap;
+    }
     if (length <= 1 && seq === ((next - 1) | 0) && (flags & CONTROL) === 0) verdict |= TCP_VERDICT.keep_alive;
     if (length === 0) {
       if (seq === next && ack === w[own + W.last_ack] && (flags & CONTROL) === 0)

@@ -65,6 +65,7 @@ export const N = {
   fin: 43,
   rst: 44,
   largest_again: 45,
+  largest_gap: 46,
 } as const;
 
 /** Doubles of one side (times in nanoseconds since the first frame). */

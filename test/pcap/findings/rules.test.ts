@@ -220,6 +220,48 @@ describe('rules on packets made by hand', () => {
     expect(foreign.findings[0]?.explanation).toContain('113 instead of 64');
   });
 
+  it('[PCAPR-01] small gaps, and large segments repeated after they arrived, are no MTU black hole', async () => {
+    const mss = bytes(2, 4, u16(1460));
+    const talk = (
+      port: number,
+      rest: readonly (readonly [fromClient: boolean, seq: number, ack: number, size: number])[],
+    ) =>
+      [
+        [true, tcp({ src: port, dst: 80, seq: 100, ack: 0, flags: SYN, options: mss })],
+        [false, tcp({ src: 80, dst: port, seq: 500, ack: 101, flags: SYN | ACK, options: mss })],
+        ...rest.map(([fromClient, seq, ack, size]) => {
+          const ends = fromClient ? { src: port, dst: 80 } : { src: 80, dst: port };
+          return [fromClient, tcp({ ...ends, seq, ack, flags: ACK, payload: zeros(size) })] as const;
+        }),
+      ].map(([fromClient, segment], i) =>
+        eth(
+          0x0800,
+          ip4(6, segment as Uint8Array, { id: i, src: fromClient ? A : B, dst: fromClient ? B : A }),
+        ),
+      );
+    const gaps = [40_001, 40_002, 40_003].flatMap((port) =>
+      talk(port, [
+        [true, 101, 501, 50],
+        [false, 501, 151, 60],
+        [false, 569, 151, 60],
+      ]),
+    );
+    expect((await found(craftedFile('gaps.pcap', gaps))).ids).not.toContain('pmtud_black_hole');
+    const arrived = talk(40_004, [
+      [true, 101, 501, 50],
+      [false, 501, 151, 1460],
+      [true, 151, 1961, 0],
+      ...[1, 2, 3, 4, 5].flatMap(
+        () =>
+          [
+            [false, 501, 151, 1460],
+            [true, 151, 1961, 0],
+          ] as const,
+      ),
+    ]);
+    expect((await found(craftedFile('arrived.pcap', arrived))).ids).not.toContain('pmtud_black_hole');
+  });
+
   it('[PCAPR-05] IPv6 has the same findings, with filters of its own', async () => {
     const { findings } = await found(craftedFile('v6.pcap', resetTalk(40_001, { v6: true })));
     expect(findings[0]).toMatchObject({
