@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import { DANGEROUS } from './dangerous-families.ts';
 import { HARMLESS } from './harmless-families.ts';
+import { LOOKALIKES } from './lookalike-families.ts';
 import { SECRETS } from './secrets-families.ts';
 import { type Families, generator, type Random } from './secrets-random.ts';
 
@@ -23,7 +24,11 @@ export function lines(seed: number, folds: readonly number[], each: number): rea
     Object.entries(families)
       .filter(([name]) => folds.includes(foldOf(name)))
       .flatMap(([, family]) => Array.from({ length: each }, () => ({ text: around(r, family(r)), labels })));
-  return [...make(SECRETS, [1, 0]), ...make(DANGEROUS, [0, 1]), ...make(HARMLESS, [0, 0])];
+  return [
+    ...make(SECRETS, [1, 0]),
+    ...make(DANGEROUS, [0, 1]),
+    ...make({ ...HARMLESS, ...LOOKALIKES }, [0, 0]),
+  ];
 }
 
 function foldOf(name: string): number {
