@@ -1,4 +1,4 @@
-import { realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { CODES, EXIT, type ExitCode, WritError } from '../core/index.ts';
@@ -28,15 +28,21 @@ export function dbPathOf(cli: Cli, flags: RunFlags, places: Folders): string {
 }
 
 /** Where a plan runs: the current folder by its real path, with our own state hidden from commands. */
-export function groundOf(cli: Cli, places: Folders): Ground {
-  return { workingDir: realpathSync(cli.cwd), masked: [places.state] };
+export function groundOf(cli: Cli, places: Folders, dbPath?: string): Ground {
+  const records =
+    dbPath === undefined ? [] : ['', '-wal', '-shm', '.checkpoint'].map((end) => `${dbPath}${end}`);
+  return {
+    workingDir: realpathSync(cli.cwd),
+    // What is not there yet cannot be covered; a file in its place is noticed when the store is verified.
+    masked: [places.state, ...records.filter((file) => existsSync(file))],
+  };
 }
 
 /** The built-in tools and those that `writ.yaml` lists. */
 export async function registryOf(cli: Cli, places: Folders): Promise<ToolRegistry> {
   const { createRegistry, loadThirdPartyTools } = await import('../tools/index.ts');
   const files = (places.config.tools ?? []).map((file) => resolve(cli.cwd, file));
-  return createRegistry(files.length === 0 ? [] : await loadThirdPartyTools(files, [places.state]));
+  return createRegistry(files.length === 0 ? [] : await loadThirdPartyTools(files, [places.state, cli.cwd]));
 }
 
 /** Files are named in messages and records as the person named them. */

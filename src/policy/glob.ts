@@ -100,6 +100,18 @@ export function patternFolder(pattern: string, base: string): string {
   return split(pattern, base).folder;
 }
 
+/** The folder that a pattern covers with all it holds; undefined when it picks some names out of one. */
+export function wholeFolder(pattern: string, base: string): string | undefined {
+  const { folder, glob } = split(pattern, base);
+  return /^\*\*(\/\*)?$/.test(glob) ? folder : undefined;
+}
+
+/** The one path that a pattern without wildcards names. */
+export function exactPath(pattern: string, base: string): string | undefined {
+  const { folder, glob } = split(pattern, base);
+  return glob === '' ? folder : undefined;
+}
+
 /** Splits the folder in front, which has no glob characters, from the glob after it. */
 function split(pattern: string, base: string): { folder: string; glob: string } {
   const segments = pattern.split('/').filter((segment, i) => segment !== '' || i === 0);

@@ -12,7 +12,7 @@ export {
 } from './command/judge.ts';
 export { applyEdit, type Flip, findFlip, sayEdit } from './explain.ts';
 export { type Edit, type Finding, PASSED } from './finding.ts';
-export { patternFolder } from './glob.ts';
+export { exactPath, patternFolder, wholeFolder } from './glob.ts';
 export { onnxModel } from './onnx/model.ts';
 export {
   type DocumentDecision,
@@ -49,6 +49,7 @@ export {
   type PolicyCase,
   policySchema,
   type ShellRules,
+  seenFiles,
   shellRules,
 } from './schema.ts';
 export { compileDomains, type JudgeUrl, matchesDomain } from './urls.ts';

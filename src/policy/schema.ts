@@ -53,6 +53,12 @@ export const httpRules = z.strictObject({
   ...commonRules,
 });
 
+/** Keys by which a block says for itself which files a process sees. */
+export const seenFiles = {
+  deny_paths: list(glob).optional(),
+  allow_hidden: z.boolean().optional(),
+};
+
 export const shellRules = z.strictObject({
   allow_executables: list(word).default([]),
   /** Programs trusted to run code that cannot be looked through. */
@@ -62,8 +68,7 @@ export const shellRules = z.strictObject({
   allow_env: list(word).default([]),
   /** Files a command may be given; without these keys what fs.read and fs.write allow, or the working folder. */
   allow_paths: list(glob).optional(),
-  deny_paths: list(glob).optional(),
-  allow_hidden: z.boolean().optional(),
+  ...seenFiles,
   sandbox: z.enum(['workspace', 'none']).default('workspace'),
   network: z.enum(['none', 'host']).default('none'),
   timeout_seconds: seconds.default(30),

@@ -37,7 +37,9 @@ export async function explainCall(
   const known = registry.get(tool);
   const parsed = known?.args.safeParse(args);
   const facts =
-    known && parsed?.success ? await known.prepare(parsed.data, ground, policy.value.tools[tool] ?? {}) : {};
+    known && parsed?.success
+      ? await known.prepare(parsed.data, ground, policy.value.tools[tool] ?? {}, policy.value)
+      : {};
   const findUnder = (edited: LoadedPolicy) =>
     createCallJudge(edited, registry, ground).find(tool, args, facts, 0);
   const finding = findUnder(policy);

@@ -49,7 +49,8 @@ export function createCallJudge(policy: LoadedPolicy, registry: ToolRegistry, gr
       const parsed = tool.args.safeParse(args);
       if (!parsed.success) return { facts: {}, tool };
       try {
-        return { facts: await tool.prepare(parsed.data, ground, policy.value.tools[name]), tool };
+        const facts = await tool.prepare(parsed.data, ground, policy.value.tools[name], policy.value);
+        return { facts, tool };
       } catch (error) {
         return { facts: { problem: messageOf(error) }, tool };
       }

@@ -21,7 +21,7 @@ export const fsRead = defineTool({
   rules: fsRules,
   prepare: ({ path }, ground) => pathFacts(path, ground.workingDir),
   evaluator: (rules, _policy, ground) => {
-    const judge = judgeFile(rules, ground.workingDir);
+    const judge = judgeFile(rules, ground);
     return ({ facts }) => judge(facts, typeof facts.size === 'number' ? facts.size : 0);
   },
   execute: async (writ, { rules }) => {

@@ -7,7 +7,8 @@ import {
   PASSED,
   type PathSubject,
 } from '../policy/index.ts';
-import { resolvePath } from './real-path.ts';
+import { protectedFrom, resolvePath } from './real-path.ts';
+import type { Ground } from './tool.ts';
 
 /** What the disk says about a path, as part of an action. */
 export function pathFacts(asked: string, workingDir: string): JsonObject {
@@ -30,13 +31,19 @@ export function subjectOf(facts: JsonObject): PathSubject & { readonly state: st
 }
 
 /** Allow list, deny list, kind, size, approval: what fs.read and fs.write have in common. Pure. */
-export function judgeFile(rules: FsRules, base: string): (facts: JsonObject, bytes: number) => Finding {
-  const judgePath = compilePaths(rules, base);
-  const approval = approvalPaths(rules, base);
+export function judgeFile(
+  rules: FsRules,
+  { workingDir, masked }: Ground,
+): (facts: JsonObject, bytes: number) => Finding {
+  const judgePath = compilePaths(rules, workingDir);
+  const approval = approvalPaths(rules, workingDir);
+  const ours = protectedFrom(masked);
   return (facts, bytes) => {
     const subject = subjectOf(facts);
     const finding = judgePath(subject);
     if (finding) return finding;
+    const touches = ours(subject.lexical) ?? ours(subject.real);
+    if (touches !== undefined) return deny('path', touches);
     if (subject.state === 'loop') return deny('path', `${subject.lexical} is a loop of links`);
     if (subject.state === 'other') return deny('path', `${subject.real} is a device, pipe or socket`);
     if (rules.max_size_bytes === 0)

@@ -6,7 +6,7 @@ import { CODES, type JsonObject, messageOf, sha256 } from '../core/index.ts';
 import { type FsRules, fsRules } from '../policy/index.ts';
 import { callOf } from './action.ts';
 import { judgeFile, pathFacts, subjectOf } from './fs-rules.ts';
-import { openFolder, openJudged, readAtMost, replaceFile } from './opened-file.ts';
+import { isWritable, openFolder, openJudged, readAtMost, replaceFile } from './opened-file.ts';
 import { defineTool, failed, refused, type ToolOutput } from './tool.ts';
 
 const args = z.strictObject({
@@ -32,7 +32,7 @@ export const fsWrite = defineTool({
     return { path: facts.path ?? null, bytes, total: before + bytes };
   },
   evaluator: (rules, _policy, ground) => {
-    const judge = judgeFile(rules, ground.workingDir);
+    const judge = judgeFile(rules, ground);
     return ({ facts }) =>
       judge(facts, typeof facts.total === 'number' ? facts.total : Number.POSITIVE_INFINITY);
   },
@@ -76,18 +76,21 @@ function existing(
   path: string,
   rules: FsRules,
   keep: boolean,
-): { readonly content: Buffer; readonly mode: number } | ToolOutput {
+): { readonly content: Buffer; readonly mode: number | undefined } | ToolOutput {
   let opened: ReturnType<typeof openJudged>;
   try {
     opened = openJudged(path, 'file');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { content: Buffer.alloc(0), mode: 0o644 };
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT')
+      return { content: Buffer.alloc(0), mode: undefined };
     throw error;
   }
   if ('problem' in opened) return refused('path', `${path}: ${opened.problem}`);
   try {
     if (opened.stat.nlink > 1 && !rules.allow_hard_links)
       return refused('allow_hard_links', `${path} has ${opened.stat.nlink} names, and one could lie outside`);
+    if (!isWritable(opened, path))
+      return failed(CODES.tool_failed, `${path} is read-only`, `make it writable first: chmod u+w ${path}`);
     const content = keep ? readAtMost(opened.fd, rules.max_size_bytes) : Buffer.alloc(0);
     return { content, mode: opened.stat.mode & 0o777 };
   } finally {

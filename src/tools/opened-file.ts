@@ -72,6 +72,16 @@ export function readAtMost(fd: number, max: number): Buffer {
   return Buffer.concat(chunks, total);
 }
 
+/** Could this open file be written? Replacing it asks only for rights on its folder. */
+export function isWritable(opened: Opened, path: string): boolean {
+  try {
+    fs.accessSync(hasFdFolder ? `${FD_FOLDER}/${opened.fd}` : path, fs.constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** A folder held open while something is made in it. */
 export interface Folder {
   readonly fd: number;
@@ -117,19 +127,22 @@ function makeFolder(parent: Folder, name: string): Folder | { readonly problem: 
   return { problem: 'a folder was swapped while it was being made' };
 }
 
-/** Writes a whole file in one step: readers see the old one or the new one, never half of it. */
+/**
+ * Writes a whole file in one step: readers see the old one or the new one, never half of it. The new one has the
+ * mode of the old one, or what this process gives to new files.
+ */
 export function replaceFile(
   folder: Folder,
   name: string,
   content: Uint8Array,
-  mode: number,
+  mode: number | undefined,
   temporary: string,
 ): void {
-  const fd = fs.openSync(entryOf(folder, temporary), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+  const fd = fs.openSync(entryOf(folder, temporary), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode ?? 0o666);
   try {
     try {
       for (let at = 0; at < content.length; ) at += fs.writeSync(fd, content, at);
-      fs.fchmodSync(fd, mode);
+      if (mode !== undefined) fs.fchmodSync(fd, mode);
       fs.fsyncSync(fd);
     } finally {
       fs.closeSync(fd);

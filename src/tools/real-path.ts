@@ -1,4 +1,4 @@
-import { lstatSync, readlinkSync, type Stats } from 'node:fs';
+import { lstatSync, readlinkSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { PathSubject } from '../policy/index.ts';
 
@@ -53,6 +53,25 @@ export function resolvePath(asked: string, base: string): ResolvedPath {
   // A link may have ended in `..`: the last thing looked at is then not the place itself.
   stat = look(real);
   return { asked, lexical, real, state: stateOf(stat), size: stat?.size ?? 0, links };
+}
+
+/** Exists, is a folder or file but not the root, and has no link in it: only such a path can be bound. */
+export function isPlain(path: string): boolean {
+  try {
+    const stat = statSync(path);
+    return path !== '/' && realpathSync(path) === path && (stat.isDirectory() || stat.isFile());
+  } catch {
+    return false;
+  }
+}
+
+/** Writ's own records and keys are no plan's to read or write, whatever its policy allows: why, or undefined. */
+export function protectedFrom(masked: readonly string[]): (path: string) => string | undefined {
+  const own = [...new Set(masked.flatMap((path) => [path, resolvePath(path, '/').real]))];
+  return (path) =>
+    own.some((place) => path === place || path.startsWith(`${place}/`))
+      ? `${path} belongs to Writ's own records and keys, which no plan may touch`
+      : undefined;
 }
 
 function look(path: string): Stats | undefined {

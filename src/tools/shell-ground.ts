@@ -38,13 +38,15 @@ function workspace(base: string): JudgePath {
   return compilePaths({ allow_paths: ['./**'], deny_paths: [], allow_hidden: true }, base);
 }
 
+type FileLists = Partial<Pick<ShellRules, 'allow_paths' | 'deny_paths' | 'allow_hidden'>>;
+
 /** The shell.run block has lists of its own, which then stand alone. */
-export function listsFiles(rules: ShellRules): boolean {
+export function listsFiles(rules: FileLists): boolean {
   return rules.allow_paths !== undefined || rules.deny_paths !== undefined;
 }
 
 export function readablePaths(
-  rules: ShellRules,
+  rules: FileLists,
   read: FsRules | undefined,
   write: FsRules | undefined,
   base: string,

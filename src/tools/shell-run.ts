@@ -24,6 +24,9 @@ const args = z.strictObject({
   timeout: seconds,
 });
 
+/** Enough for a parallel build, too few to take the machine down before the time is over. */
+const MAX_PROCESSES = 512;
+
 /** git runs what a repository's settings name; these settings of ours come after and win. */
 const GIT_SETTINGS = {
   'core.fsmonitor': 'false',
@@ -83,7 +86,7 @@ export const shellRun = defineTool({
         },
         timeoutMs,
         signal,
-        limits: { maxOutputBytes: rules.max_output_bytes },
+        limits: { maxOutputBytes: rules.max_output_bytes, processes: MAX_PROCESSES },
         profile,
         ...(wanted.stdin === undefined ? {} : { stdin: wanted.stdin }),
       });

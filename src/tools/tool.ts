@@ -17,7 +17,7 @@ export interface Tool<A = unknown, R = unknown> {
   /** The tool's block in a policy. */
   readonly rules: z.ZodType<R>;
   /** Looks at the world: what would this call touch? The answer joins the action. */
-  prepare(args: A, ground: Ground, rules: R): JsonObject | Promise<JsonObject>;
+  prepare(args: A, ground: Ground, rules: R, policy: Policy): JsonObject | Promise<JsonObject>;
   /** Turns the rules into a judge, once a run. The judge is pure. */
   evaluator(rules: R, policy: Policy, ground: Ground): Judge<A>;
   execute(writ: Writ, context: ToolContext<R>): Promise<ToolOutput>;

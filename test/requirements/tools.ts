@@ -89,5 +89,11 @@ export const requirements: readonly Requirement[] = [
     'plans.md W3; runner.md Hard cases',
     'Files the policy denies are not there for a command that walks folders by itself, under any of their names.',
   ),
+  met(
+    'TOOL-40',
+    'issue: extension; runner.md Extending',
+    'A third-party tool finds no denied or hidden file, no home and no state, and writes only what the policy gives.',
+  ),
+  met('TOOL-41', 'capsule §6', 'No plan can read or write the records and keys of Writ itself.'),
   met('TOOL-37', 'runner.md Extending', 'writ tool new writes a tool with a test.'),
 ];

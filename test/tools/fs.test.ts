@@ -1,5 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import {
+  chmodSync,
   existsSync,
   linkSync,
   lstatSync,
@@ -157,6 +158,43 @@ describe('fs.read', () => {
   });
 });
 
+describe('what is Writ’s own', () => {
+  it('[TOOL-41] is neither read nor written, whatever the policy allows and however it is reached', async () => {
+    const state = join(inside.path, '.writ');
+    await inside.file('.writ/keys/ledger.key', 'PRIVATE');
+    await inside.file('plain/state.db', 'RECORDS');
+    symlinkSync(state, join(inside.path, 'alias'));
+    symlinkSync('plain/state.db', join(inside.path, 'db-alias'));
+    const masked = [state, join(inside.path, 'plain/state.db')];
+    const all = '{ allow_paths: ["/**"], allow_hidden: true, max_size_bytes: 1000 }';
+    for (const path of [
+      '.writ/keys/ledger.key',
+      'alias/keys/ledger.key',
+      'plain/state.db',
+      'db-alias',
+      '.writ/new',
+      '.writ',
+      `/proc/self/root${state}/keys/ledger.key`,
+    ]) {
+      const policy = `tools: { fs.read: ${all}, fs.write: ${all} }`;
+      for (const [tool, args] of [
+        ['fs.read', { path }],
+        ['fs.write', { path, content: 'x' }],
+      ] as const)
+        expect(await inside.call(policy, tool, args, { masked }), `${tool} ${path}`).toMatchObject({
+          status: 'denied',
+          rule: `${tool}.path`,
+          reason: expect.stringContaining('no plan may touch'),
+        });
+    }
+    expect(readFileSync(join(state, 'keys/ledger.key'), 'utf8')).toBe('PRIVATE');
+    // Beside it everything goes on.
+    expect(
+      await inside.call(`tools: { fs.read: ${all} }`, 'fs.read', { path: 'a.txt' }, { masked }),
+    ).toMatchObject({ status: 'success' });
+  });
+});
+
 describe('fs.write', () => {
   it('[TOOL-07] writes whole files, makes folders, keeps the mode, leaves nothing behind', async () => {
     expect(await write('out/deep/er/x.txt', 'hello')).toMatchObject({
@@ -171,6 +209,26 @@ describe('fs.write', () => {
     expect(readFileSync(script, 'utf8')).toBe('new');
     expect(readdirSync(join(inside.path, 'out')).filter((name) => name.startsWith('.writ'))).toEqual([]);
     expect(await write('out/none/x', 'x', { create_dirs: false })).toMatchObject({ status: 'error' });
+  });
+
+  it('[TOOL-07] a new file has the rights this process gives, and a read-only file stays as it is', async () => {
+    const mask = process.umask(0o077);
+    try {
+      await write('out/private.txt', 'x');
+      expect(statSync(join(inside.path, 'out/private.txt')).mode & 0o777).toBe(0o600);
+    } finally {
+      process.umask(mask);
+    }
+    await inside.file('out/fixed.txt', 'as it was');
+    chmodSync(join(inside.path, 'out/fixed.txt'), 0o444);
+    const got = await write('out/fixed.txt', 'changed');
+    // Nothing is read-only to root.
+    if (process.getuid?.() === 0)
+      expect(statSync(join(inside.path, 'out/fixed.txt')).mode & 0o777).toBe(0o444);
+    else {
+      expect(got).toMatchObject({ status: 'error', error: expect.stringContaining('is read-only') });
+      expect(readFileSync(join(inside.path, 'out/fixed.txt'), 'utf8')).toBe('as it was');
+    }
   });
 
   it('[TOOL-08] the limit counts the file that would be there: appending and encodings included', async () => {

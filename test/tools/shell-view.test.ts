@@ -88,6 +88,47 @@ describe('what a command sees of denied files', () => {
     expect(readFileSync(join(bench.path, 'out/free.txt'), 'utf8')).toBe('free\n');
   });
 
+  it('[TOOL-38] a pattern for some names opens no folder for writing, a file by name only itself', async () => {
+    await bench.file('notes/a.md', 'old');
+    await bench.file('notes/b.txt', 'old');
+    const files = 'fs.write: { allow_paths: ["./*.md", "./notes/a.md", "./none/**"] }';
+    const script = 'for f in new.md notes/b.txt notes/c.md notes/a.md; do F=$f; echo new > "$F"; done; true';
+    await run(['sh', '-c', script], trust, files);
+    expect(existsSync(join(bench.path, 'new.md'))).toBe(false);
+    expect(existsSync(join(bench.path, 'notes/c.md'))).toBe(false);
+    expect(readFileSync(join(bench.path, 'notes/b.txt'), 'utf8')).toBe('old');
+    expect(readFileSync(join(bench.path, 'notes/a.md'), 'utf8')).toBe('new\n');
+  });
+
+  it('[TOOL-38] hidden names are closed also where no pattern reaches', async () => {
+    const got = await run(['grep', '-r', 'NEEDLE'], '', 'fs.read: { allow_paths: ["./docs/**"] }');
+    expect(said(got)).toContain('NEEDLE public');
+    expect(said(got)).not.toMatch(/NEEDLE (env|hidden)/);
+  });
+
+  it('[TOOL-41] Writ’s own records are not there for a command, even inside what it may write', async () => {
+    const state = join(bench.path, '.state');
+    await bench.file('.state/keys/ledger.key', 'NEEDLE signing');
+    const files = 'fs.write: { allow_paths: ["./.state/keys/**", "./**"], allow_hidden: true }';
+    const got = await bench.call(
+      `tools: { shell.run: { ${PROGRAMS}${trust} }, ${files} }`,
+      'shell.run',
+      { cmd: ['sh', '-c', 'grep -r NEEDLE .; F=.state/keys/ledger.key; echo x > "$F"; cat "$F"; true'] },
+      { masked: [state] },
+    );
+    expect(said(got)).toContain('NEEDLE public');
+    expect(said(got)).not.toContain('NEEDLE signing');
+    expect(readFileSync(join(state, 'keys/ledger.key'), 'utf8')).toBe('NEEDLE signing');
+  });
+
+  it('[TOOL-19] a fork bomb ends, and takes nothing else with it', async () => {
+    const got = await run(
+      ['bash', '-c', 'f() { f | f & }; f; while :; do :; done'],
+      `${trust}, timeout_seconds: 20`,
+    );
+    expect(got.data).toMatchObject({ exit_code: 137 });
+  }, 30_000);
+
   it('[TOOL-38] a denied folder elsewhere is closed, and hidden names open when the block says so', async () => {
     symlinkSync(join(other.path, 'vault'), join(bench.path, 'vault'));
     const files = `fs.read: { allow_paths: ["./**", "${other.path}/**"], deny_paths: ["${other.path}/vault"] }`;

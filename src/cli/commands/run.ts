@@ -82,7 +82,7 @@ async function runCommand(cli: Cli, planFile: string | undefined, flags: Flags):
   try {
     const options = {
       ...road,
-      judge: createCallJudge(policy, registry, groundOf(cli, places)),
+      judge: createCallJudge(policy, registry, groundOf(cli, places, dbPath)),
       whenApprovalNeeded: when,
       store,
       clock: systemClock,

@@ -53,7 +53,7 @@ async function testCommand(cli: Cli, file: string, flags: Flags): Promise<void> 
     readTextFile(resolve(cli.cwd, casesFile), CODES.invalid_input, 1024 * 1024),
     casesFile,
   );
-  const [tool] = await loadThirdPartyTools([resolve(cli.cwd, file)], [places.state]);
+  const [tool] = await loadThirdPartyTools([resolve(cli.cwd, file)], [places.state, cli.cwd]);
   if (tool === undefined) return;
   const authority = createAuthority({ clock: systemClock, ids: systemIds });
   const results = await testTool(tool, cases, {

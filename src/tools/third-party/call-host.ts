@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, realpathSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { createAuthority } from '../../authority/index.ts';
 import {
@@ -35,38 +34,6 @@ export function hostArgv(file: string): readonly string[] {
   return [process.execPath, '--no-warnings', fileURLToPath(new URL(name, import.meta.url)), file];
 }
 
-/** No network, nothing writable unless a policy says so; the tool's own folder and ours stay visible. */
-export function hostProfile(
-  file: string,
-  grant: {
-    readonly network: 'none' | 'host';
-    readonly writable: readonly string[];
-    readonly masked: readonly string[];
-    readonly visible: readonly string[];
-  },
-): Profile {
-  const shown = [dirname(file), packageRoot(), ...grant.visible].filter(
-    (path) => isPlain(path) && !grant.writable.includes(path),
-  );
-  return {
-    kind: 'bubblewrap',
-    network: grant.network,
-    writable: grant.writable.filter(isPlain),
-    readonly: [...new Set(shown)],
-    masked: grant.masked,
-  };
-}
-
-function isPlain(path: string): boolean {
-  return path !== '/' && existsSync(path) && realpathSync(path) === path;
-}
-
-function packageRoot(): string {
-  let folder = dirname(fileURLToPath(import.meta.url));
-  while (!existsSync(join(folder, 'package.json')) && folder !== '/') folder = dirname(folder);
-  return folder;
-}
-
 export function fileDigest(file: string): string {
   return sha256(readFileSync(file));
 }
@@ -81,7 +48,7 @@ export async function callHost(writ: Writ, call: HostCall): Promise<HostAnswer> 
     stdin: JSON.stringify(message),
     timeoutMs: call.timeoutMs,
     profile: call.profile,
-    limits: { maxOutputBytes: call.maxOutputBytes },
+    limits: { maxOutputBytes: call.maxOutputBytes, processes: 64, memoryBytes: 1024 ** 3 },
     ...(call.signal ? { signal: call.signal } : {}),
   });
   switch (outcome.kind) {

@@ -35,8 +35,15 @@ async function respond(tool: ToolDefinition, request: HostRequest): Promise<unkn
       args: z.toJSONSchema(tool.args, { io: 'input' }),
       rules: z.toJSONSchema(tool.rules, { io: 'input' }),
     };
+  const args = tool.args.safeParse(request.args);
+  if (!args.success) {
+    const reason = `the arguments do not fit ${tool.name}: ${z.prettifyError(args.error)}`.slice(0, 1000);
+    return request.do === 'judge'
+      ? { verdict: 'deny', rule: 'arguments', reason }
+      : { ok: false, error: reason };
+  }
   const call = {
-    args: tool.args.parse(request.args) as never,
+    args: args.data as never,
     rules: tool.rules.parse(request.rules) as never,
     workingDir: request.working_dir,
   };

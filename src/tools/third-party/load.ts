@@ -1,12 +1,29 @@
 import { realpathSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname } from 'node:path';
 import { z } from 'zod';
-import { CODES, EXIT, isJsonObject, type JsonObject, messageOf, WritError } from '../../core/index.ts';
-import { commonRules, compilePaths, type Finding, type FsRules, PASSED } from '../../policy/index.ts';
+import {
+  CODES,
+  EXIT,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  messageOf,
+  WritError,
+} from '../../core/index.ts';
+import {
+  commonRules,
+  compilePaths,
+  type Finding,
+  type FsRules,
+  PASSED,
+  seenFiles,
+} from '../../policy/index.ts';
+import type { Profile } from '../../sandbox/index.ts';
 import { callOf } from '../action.ts';
 import { failed, type Tool, type ToolOutput } from '../tool.ts';
-import { askingWrit, callHost, fileDigest, hostArgv, hostProfile } from './call-host.ts';
+import { askingWrit, callHost, fileDigest, hostArgv } from './call-host.ts';
 import { description, outcome, verdict } from './protocol.ts';
+import { callView, describingView } from './view.ts';
 
 /** Keys of a third-party tool's block that the host keeps to, whatever the tool thinks of them. */
 const hostRules = {
@@ -20,6 +37,8 @@ const hostRules = {
     .max(64 * 1024 * 1024)
     .default(1024 * 1024),
   require_approval: z.boolean().default(false),
+  /** Files of the working folder it does not see, beside those that fs.read denies. */
+  ...seenFiles,
   ...commonRules,
 };
 const hostSchema = z.object(hostRules);
@@ -28,17 +47,20 @@ type HostRules = z.infer<typeof hostSchema>;
 const ASK_MS = 20_000;
 const ASK_BYTES = 1024 * 1024;
 
-/** Loads tools by the paths of their files. A file that is no tool stops the program, with what is wrong. */
+/**
+ * Loads tools by the paths of their files. A file that is no tool stops the program, with what is wrong. While a
+ * tool describes itself the folders in `empty` are empty to it.
+ */
 export async function loadThirdPartyTools(
   files: readonly string[],
-  masked: readonly string[],
+  empty: readonly string[],
 ): Promise<readonly Tool[]> {
   const tools: Tool[] = [];
-  for (const file of files) tools.push(await loadTool(file, masked));
+  for (const file of files) tools.push(await loadTool(file, empty));
   return tools;
 }
 
-async function loadTool(path: string, masked: readonly string[]): Promise<Tool> {
+async function loadTool(path: string, empty: readonly string[]): Promise<Tool> {
   const fail = (what: string) =>
     new WritError(CODES.invalid_config, `${path}: ${what}`, {
       suggestion: 'writ tool new my.tool writes one that works',
@@ -51,7 +73,7 @@ async function loadTool(path: string, masked: readonly string[]): Promise<Tool> 
   } catch (error) {
     throw fail(`the tool cannot be read: ${messageOf(error)}`);
   }
-  const answer = await ask(file, { do: 'describe' }, dirname(file), masked, []);
+  const answer = await ask(file, { do: 'describe' }, '/', describingView(file, [dirname(file), ...empty]));
   if (!answer.ok) throw fail(`the tool does not describe itself: ${answer.reason}`);
   const parsed = description.safeParse(answer.value);
   if (!parsed.success)
@@ -69,28 +91,39 @@ async function loadTool(path: string, masked: readonly string[]): Promise<Tool> 
     file,
     name,
     about,
-    masked,
     args: argsSchema,
     rules: ownRules.extend(hostRules),
     own: Object.keys(ownRules.shape),
   });
 }
 
-function schemaOf(json: unknown): z.ZodObject | undefined {
+function schemaOf(json: JsonObject): z.ZodObject | undefined {
   try {
-    const schema = z.fromJSONSchema(json as Parameters<typeof z.fromJSONSchema>[0]);
+    const schema = z.fromJSONSchema(withoutPatterns(json) as Parameters<typeof z.fromJSONSchema>[0]);
     return schema instanceof z.ZodObject ? schema : undefined;
   } catch {
     return undefined;
   }
 }
 
+/** A tool's expressions are tried in its own process only: one that never ends would stop ours. */
+function withoutPatterns(schema: Json): Json {
+  if (Array.isArray(schema)) return schema.map((item: Json) => withoutPatterns(item));
+  if (!isJsonObject(schema)) return schema;
+  return Object.fromEntries(
+    Object.entries(schema).flatMap(([key, value]) =>
+      key === 'patternProperties' || (key === 'pattern' && typeof value === 'string')
+        ? []
+        : [[key, withoutPatterns(value)]],
+    ),
+  );
+}
+
 async function ask(
   file: string,
   request: Parameters<typeof callHost>[1]['request'],
   cwd: string,
-  masked: readonly string[],
-  visible: readonly string[],
+  profile: Profile,
 ) {
   return callHost(await askingWrit(file, cwd, request.do), {
     file,
@@ -98,7 +131,7 @@ async function ask(
     cwd,
     timeoutMs: ASK_MS,
     maxOutputBytes: ASK_BYTES,
-    profile: hostProfile(file, { network: 'none', writable: [], masked, visible }),
+    profile,
   });
 }
 
@@ -106,7 +139,6 @@ interface Loaded {
   readonly file: string;
   readonly name: string;
   readonly about: string;
-  readonly masked: readonly string[];
   readonly args: z.ZodObject;
   readonly rules: z.ZodObject;
   /** Keys of the block that are the tool's own. */
@@ -121,14 +153,18 @@ function thirdPartyTool(loaded: Loaded): Tool {
     effect: 'external',
     args: loaded.args,
     rules: loaded.rules,
-    prepare: async (args, ground, rules): Promise<JsonObject> => {
+    prepare: async (args, ground, rules, policy): Promise<JsonObject> => {
+      const grant = { ...hostSchema.parse(rules), network: 'none', writable: [] } as const;
+      const view = callView(file, grant, policy, ground);
+      if ('problem' in view)
+        throw new Error(`what the policy denies cannot be hidden from it: ${view.problem}`);
       const request = {
         do: 'judge',
         args,
         rules: ownPart(rules, loaded.own),
         working_dir: ground.workingDir,
       } as const;
-      const answer = await ask(file, request, ground.workingDir, ground.masked, [ground.workingDir]);
+      const answer = await ask(file, request, ground.workingDir, view);
       const parsed = answer.ok ? verdict.safeParse(answer.value) : undefined;
       const said = parsed?.success
         ? parsed.data
@@ -142,25 +178,22 @@ function thirdPartyTool(loaded: Loaded): Tool {
         judgeWrite?.({ asked: file, lexical: file, real: file }) === undefined && judgeWrite !== undefined;
       return ({ facts }) => judge(facts, rules as HostRules, reachable);
     },
-    execute: async (writ, { rules, ground, signal, timeoutMs }): Promise<ToolOutput> => {
+    execute: async (writ, { rules, policy, ground, signal, timeoutMs }): Promise<ToolOutput> => {
       const { args, facts } = callOf(writ, { name, args: loaded.args });
       if (fileDigest(file) !== facts.sha256)
         return failed(CODES.tool_failed, `${file} was changed after it was judged`, 'run the step again');
       const host = hostSchema.parse(rules);
       const limit = Math.ceil(Math.min(timeoutMs, host.timeout_seconds * 1000));
-      const writable = host.writable.map((folder) => resolve(ground.workingDir, folder));
+      const profile = callView(file, host, policy, ground);
+      if ('problem' in profile)
+        return failed(CODES.tool_failed, `what the policy denies cannot be hidden: ${profile.problem}`);
       const answer = await callHost(writ, {
         file,
         request: { do: 'execute', args, rules: ownPart(rules, loaded.own), working_dir: ground.workingDir },
         cwd: ground.workingDir,
         timeoutMs: limit,
         maxOutputBytes: host.max_output_bytes,
-        profile: hostProfile(file, {
-          network: host.network,
-          writable,
-          masked: ground.masked,
-          visible: [ground.workingDir],
-        }),
+        profile,
         signal,
       });
       if (!answer.ok)
