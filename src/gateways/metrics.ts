@@ -57,7 +57,7 @@ export function createMetrics(prefix: string): Metrics {
       if (found === undefined) return;
       found.count++;
       found.sum += seconds;
-      for (const [i, bound] of BOUNDS.entries()) if (seconds <= bound) found.buckets[i]!++;
+      for (let i = BOUNDS.length - 1; i >= 0 && seconds <= BOUNDS[i]!; i--) found.buckets[i]!++;
     },
     gauge: (name, read) => void gauges.set(name, read),
     text: () => {

@@ -48,9 +48,37 @@ function shuffled(value: unknown): unknown {
   );
 }
 
+/** The rule itself, one line a kind. */
+function byTheBook(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(byTheBook).join()}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const members = Object.keys(value).sort();
+  return `{${members.map((k) => `${JSON.stringify(k)}:${byTheBook((value as Record<string, unknown>)[k])}`).join()}}`;
+}
+
+/** Keys that an engine treats in its own way, among usual ones. */
+const { tree } = fc.letrec((tie) => ({
+  key: fc.oneof(
+    fc.constantFrom('10', '9', '01', '-1', '__proto__', 'constructor', 'toJSON', '', 'a', 'B'),
+    fc.string(),
+  ),
+  tree: fc.oneof(
+    { maxDepth: 4 },
+    fc.constantFrom(null, true, 0, -0, 1e21, 'x', '\u2028'),
+    fc.array(tie('tree'), { maxLength: 4 }),
+    fc.array(fc.tuple(tie('key'), tie('tree')), { maxLength: 30 }).map((entries) => {
+      return Object.fromEntries(entries as [string, unknown][]);
+    }),
+  ),
+}));
+
 const json = fc.jsonValue({ stringUnit: 'grapheme' });
 
 describe('canonical JSON', () => {
+  it('[CORE-01] is what the rule says, whatever the keys are called', () => {
+    fc.assert(fc.property(tree, (value) => canonicalJson(value) === byTheBook(value)));
+  });
+
   it.each(NUMBERS)('[CORE-01] prints the number %s as RFC 8785 appendix B says', (bits, expected) => {
     if (expected === null) expect(() => canonicalJson(double(bits))).toThrow(TypeError);
     else expect(canonicalJson(double(bits))).toBe(expected);
