@@ -20,8 +20,10 @@ export interface JournalInternals {
 }
 
 const INLINE_LINES = 8;
-const SLOW_MS = 2;
-const SLOW_FOR_MS = 1000;
+/** A disk that takes longer than this on average is waited for on another thread. */
+const SLOW_MS = 1;
+/** How much the last flush counts in the average: one that was held up does not make the disk slow. */
+const NEWS = 1 / 8;
 const DEFAULT_ROTATE_BYTES = 256 * 1024 * 1024;
 
 export async function openJournal(
@@ -75,8 +77,8 @@ class FileJournal implements Journal {
   #nextSequence: number;
   #lastHash: string;
   #sinceCheckpoint = 0;
-  /** Until then the disk is taken to be slow, and nobody is held up for it. */
-  #slowUntil = 0;
+  /** How long flushes took lately. */
+  #flushMs = 0;
   readonly #openedAt: number;
   #nowMs = Number.NaN;
   #nowText = '';
@@ -205,10 +207,9 @@ class FileJournal implements Journal {
       bytes,
     });
     const began = this.#clock.monotonic();
-    const inline = this.#options.inlineFlush === true && lines <= INLINE_LINES && began >= this.#slowUntil;
+    const inline = this.#options.inlineFlush === true && lines <= INLINE_LINES && this.#flushMs < SLOW_MS;
     await this.#segment.append(pieces, this.#clock, (bytes) => (due ? after(bytes) : null), inline);
-    const ended = this.#clock.monotonic();
-    if (inline && ended - began > SLOW_MS) this.#slowUntil = ended + SLOW_FOR_MS;
+    this.#flushMs += (this.#clock.monotonic() - began - this.#flushMs) * NEWS;
     this.#standing = after(this.#segment.bytes);
     this.#sinceCheckpoint = due ? 0 : since;
   }
