@@ -21,7 +21,10 @@ export class WlanFragments {
   ): Uint8Array | undefined {
     const number = sequence & 0xf;
     const key = `${b.subarray(o + 4, o + 16).join('.')}.${sequence >> 4}`;
-    const waiting = this.#waiting.get(key) ?? { pieces: new Map<number, Uint8Array>(), last: -1 };
+    const known = this.#waiting.get(key);
+    // A last fragment without others is a whole frame: some devices join fragments and keep the number.
+    if (known === undefined && !more) return b.slice(body, end);
+    const waiting = known ?? { pieces: new Map<number, Uint8Array>(), last: -1 };
     this.#waiting.set(key, waiting);
     if (!waiting.pieces.has(number))
       waiting.pieces.set(number, b.slice(body, Math.min(end, body + MAX_BYTES)));

@@ -102,6 +102,7 @@ const wireless: Bytes[] = [
   wlan({ type: 1, subtype: 13, flags: 0 }).slice(0, 10),
   wlan({ type: 2, subtype: 0, flags: 5, data: whole.slice(0, 40), sequence: 0x110 }),
   wlan({ type: 2, subtype: 0, flags: 1, data: whole.slice(40), sequence: 0x111 }),
+  wlan({ type: 2, subtype: 0, flags: 1, data: whole, sequence: 0x123 }),
 ];
 
 function radiotap(data: Bytes, flags: number | undefined): Bytes {
