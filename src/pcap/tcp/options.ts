@@ -1,4 +1,4 @@
-/** TCP options the analysis uses: maximum segment size and window scale of SYNs, and which MPTCP operations occur. */
+/** TCP options the analysis uses: maximum segment size and window scale of SYNs, and where those of MPTCP begin. */
 import { u16be } from '../read/bytes.ts';
 
 export class TcpOptions {
@@ -6,13 +6,13 @@ export class TcpOptions {
   /** -1 when absent. */
   windowScale = -1;
   sackPermitted = false;
-  /** A bit for each MPTCP operation. */
-  mptcp = 0;
+  /** Where the first option of MPTCP is, -1 when there is none. */
+  mptcp = -1;
 }
 
 /** Largest shift that makes sense; larger ones are taken as this. */
 const MAX_SHIFT = 14;
-const MPTCP = 30;
+export const MPTCP = 30;
 
 /** Reads options in [start, limit); false when the capture ends before they do. */
 export function readOptions(
@@ -25,7 +25,7 @@ export function readOptions(
   into.mss = 0;
   into.windowScale = -1;
   into.sackPermitted = false;
-  into.mptcp = 0;
+  into.mptcp = -1;
   let o = start;
   while (o < limit) {
     if (o >= end) return false;
@@ -43,7 +43,7 @@ export function readOptions(
     if (kind === 2 && length === 4) into.mss = u16be(b, o + 2);
     else if (kind === 3 && length === 3) into.windowScale = Math.min(MAX_SHIFT, b[o + 2]!);
     else if (kind === 4) into.sackPermitted = true;
-    else if (kind === MPTCP && length > 2) into.mptcp |= 1 << (b[o + 2]! >> 4);
+    else if (kind === MPTCP && length > 2 && into.mptcp < 0) into.mptcp = o;
     o += length;
   }
   return true;

@@ -11,7 +11,8 @@ import { TCP_FLAG, TCP_VERDICT } from '../decode/bits.ts';
 import type { Engine } from '../engine.ts';
 import { FlowTable } from './flow-table.ts';
 import { judge } from './judge.ts';
-import { readOptions, TcpOptions } from './options.ts';
+import { MultipathTcp } from './mptcp.ts';
+import { MPTCP, readOptions, TcpOptions } from './options.ts';
 import { TcpPayloads } from './payload.ts';
 import { record } from './record.ts';
 import { SampleChains } from './sample-chains.ts';
@@ -32,6 +33,8 @@ import { TcpSummary } from './summary.ts';
 import { UnackedPool } from './unacked.ts';
 
 export const MAX_STREAMS = 131_072;
+/** A header with a timestamp and nothing else. */
+const PLAIN_HEADER = 32;
 
 export class TcpTracker {
   readonly state = new StreamState();
@@ -39,6 +42,7 @@ export class TcpTracker {
   readonly samples = new SampleChains();
   readonly options = new TcpOptions();
   readonly payloads = new TcpPayloads();
+  readonly multipath = new MultipathTcp(this.state);
   readonly summary: TcpSummary;
   readonly table: FlowTable;
   streams = 0;
@@ -84,11 +88,12 @@ export class TcpTracker {
     // Options come after the verdict: what they say holds from the next segment on.
     let shown = o + header <= end;
     let mss = 0;
-    const mptcp = slot * STREAM_WORDS + I.mptcp;
-    if ((s.flags & TCP_FLAG.syn) !== 0 || !shown || w[mptcp] !== 0) {
+    // Besides those of SYNs only options of MPTCP matter: first, or behind a timestamp.
+    const more = header > PLAIN_HEADER || (header > 20 && shown && b[o + 20] === MPTCP);
+    if ((s.flags & TCP_FLAG.syn) !== 0 || !shown || more || w[slot * STREAM_WORDS + I.mptcp] !== 0) {
       shown = o + 20 <= end && readOptions(this.options, b, o + 20, o + header, end);
       mss = this.options.mss;
-      if (shown) w[mptcp]! |= this.options.mptcp;
+      if (shown && this.options.mptcp >= 0) this.multipath.options(slot, b, this.options.mptcp, o + header);
     }
     if ((s.flags & TCP_FLAG.syn) !== 0) {
       if (this.options.windowScale >= 0) w[own + W.window_scale] = this.options.windowScale;
@@ -116,6 +121,7 @@ export class TcpTracker {
   #open(slot: number, e: Engine): void {
     this.state.reset(slot, this.streams++, e.frameNumber, e.time);
     this.payloads.forget(slot);
+    this.multipath.forget(slot);
   }
 
   #close(slot: number): void {

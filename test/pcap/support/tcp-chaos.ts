@@ -2,6 +2,7 @@
  * Streams that nobody sends: sequence numbers, windows, flags and times drawn from small sets so that every rule
  * of the analysis meets every other.
  */
+import { createHash } from 'node:crypto';
 import { ACK, type Bytes, type Captured, eth, FIN, ip4, PSH, RST, random, SYN, tcp, zeros } from './craft.ts';
 
 export function chaoticStreams(seed: number, packets: number): Captured[] {
@@ -64,26 +65,44 @@ export function chaoticStreams(seed: number, packets: number): Captured[] {
   return frames;
 }
 
-/** One connection over multipath TCP: acks that repeat while its signalling changes, and while it does not. */
-export function mptcpStreams(seed: number, packets: number): Captured[] {
+const KEY = [1, 2, 3, 4, 5, 6, 7, 8];
+const SIGNALS = [[], [30, 8, 0x20, 1, 0, 0, 0, 9], [30, 8, 0x30, 1, 10, 0, 0, 9], [30, 4, 0x50, 0]];
+const STAMP = [1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 1];
+
+/**
+ * Multipath TCP: acks that repeat while its signalling changes, and while it does not. One connection from its start,
+ * a second path that joins it by its token, one of which the start was not captured.
+ */
+export function mptcpStreams(seed: number, packets: number, version: 0 | 1 = 0): Captured[] {
   const r = random(seed);
-  const capable = [30, 12, 0, 1, 1, 2, 3, 4, 5, 6, 7, 8];
-  const signals = [[], [30, 8, 0x20, 1, 0, 0, 0, 9], [30, 8, 0x30, 1, 10, 0, 0, 9], [30, 4, 0x50, 0]];
-  const next = [1000, 9000];
+  const token = createHash(version === 0 ? 'sha1' : 'sha256')
+    .update(Uint8Array.from(KEY))
+    .digest()
+    .subarray(0, 4);
+  const first = { port: 4000, opening: [30, 12, version, 1, ...KEY], next: [1000, 9000], sent: 0 };
+  const joined = {
+    port: 4001,
+    opening: [30, 12, 0x10, 1, ...token, 0, 0, 0, 7],
+    next: [2000, 8000],
+    sent: 0,
+  };
+  const middle = { port: 4002, opening: undefined, next: [3000, 7000], sent: 2 };
   return Array.from({ length: packets }, (_, i) => {
-    const side = i < 3 ? i & 1 : r.int(2);
-    const flags = i === 0 ? SYN : i === 1 ? SYN | ACK : ACK;
-    const payload = zeros(i > 2 && r.int(5) === 0 ? 10 : 0);
+    const path = i < 3 ? first : r.pick([first, joined, middle]);
+    const at = path.sent++;
+    const side = at < 3 && path.opening ? at & 1 : r.int(2);
+    const syn = path.opening !== undefined && at < 2;
+    const payload = zeros(!syn && at > 2 && r.int(5) === 0 ? 10 : 0);
     const segment = tcp({
-      src: side === 0 ? 4000 : 80,
-      dst: side === 0 ? 80 : 4000,
-      seq: next[side]!,
-      ack: i === 0 ? 0 : next[1 - side]!,
-      flags,
-      options: i < 3 ? capable : r.pick(signals),
+      src: side === 0 ? path.port : 80,
+      dst: side === 0 ? 80 : path.port,
+      seq: path.next[side]!,
+      ack: syn && at === 0 ? 0 : path.next[1 - side]!,
+      flags: syn ? (at === 0 ? SYN : SYN | ACK) : ACK,
+      options: syn && path.opening ? path.opening : [...(r.int(2) === 0 ? STAMP : []), ...r.pick(SIGNALS)],
       payload,
     });
-    next[side]! += payload.length + (i < 2 ? 1 : 0);
+    path.next[side]! += payload.length + (syn ? 1 : 0);
     const ends = side === 0 ? {} : { src: [10, 0, 0, 2], dst: [10, 0, 0, 1] };
     return stamped(eth(0x0800, ip4(6, segment, ends)), 1_600_000_000_000_000 + i * 1000);
   });
