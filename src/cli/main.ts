@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { EXIT, WritError } from '../core/index.ts';
+import { EXIT, fileError, WritError } from '../core/index.ts';
 import { type Cli, processCli } from './cli.ts';
 import { COMMANDS } from './table.ts';
 import { VERSION } from './version.ts';
@@ -39,7 +39,8 @@ export async function main(argv: readonly string[], cli: Cli = processCli()): Pr
 }
 
 /** Every error ends here: people get a sentence and what to do, scripts get one JSON document. */
-function report(error: unknown, argv: readonly string[], cli: Cli): number {
+function report(thrown: unknown, argv: readonly string[], cli: Cli): number {
+  const error = fileError(thrown);
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   if (error instanceof WritError) {
     if (argv.includes('--json')) cli.json({ error: error.toJSON() });

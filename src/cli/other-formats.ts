@@ -1,9 +1,12 @@
-import type { JournalFindings, OtherFormats, PublicKeys } from '../ledger/index.ts';
+import { systemClock } from '../core/index.ts';
+import type { JournalFindings, Ledger, OtherFormats, PublicKeys } from '../ledger/index.ts';
 
 /** A format of another room that `audit verify` checks beside the journals: one entry each. */
 interface Format {
   find(stateDir: string): Promise<readonly string[]>;
   examine(path: string, publicKeys: PublicKeys): Promise<JournalFindings>;
+  /** Says that a file may be missing from now on; left out where the catalogue is told. */
+  retire?(ledger: Ledger, path: string, reason: string, by: string): Promise<void>;
 }
 
 const FORMATS: readonly Format[] = [
@@ -13,6 +16,10 @@ const FORMATS: readonly Format[] = [
       const verdict = await (await import('../runner/index.ts')).verifyRunStore(path, { publicKeys });
       const { records: count } = verdict;
       return { base: path, verdicts: [verdict], id: null, listed: false, count, head: '', present: true };
+    },
+    retire: async (ledger, path, reason, by) => {
+      const { retireRunStore } = await import('../runner/index.ts');
+      await retireRunStore({ dbPath: path, ledger, clock: systemClock }, reason, by);
     },
   },
   {
@@ -35,4 +42,12 @@ export function otherFormats(stateDir: string, publicKeys: PublicKeys): OtherFor
       return owner.examine(path, publicKeys);
     },
   };
+}
+
+/** Lets a file go: by the room that knows it, or by the catalogue. */
+export async function retireFile(ledger: Ledger, path: string, reason: string, by: string): Promise<void> {
+  for (const format of FORMATS)
+    if (format.retire && (await format.find(ledger.stateDir)).includes(path))
+      return format.retire(ledger, path, reason, by);
+  await ledger.catalog.retire(path, reason, by);
 }

@@ -23,6 +23,7 @@ export {
   messageOf,
   WritError,
 } from './errors.ts';
+export { fileError } from './file-error.ts';
 export { canonicalJson, isJsonObject, type Json, type JsonObject, parseJson } from './json.ts';
 export { type DuplicateKey, duplicateKey } from './json-places.ts';
 export type {

@@ -1,7 +1,8 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { CODES, EXIT, messageOf, quoteArgv, WritError } from '../core/index.ts';
+import { CODES, EXIT, fileError, messageOf, quoteArgv, WritError } from '../core/index.ts';
+import { openForReading } from './read-database.ts';
 import { checkPrivateDir } from './state-dir.ts';
 
 /**
@@ -33,15 +34,13 @@ export function openDatabase(
 ): DatabaseSync {
   const rooms = 'room' in migrations ? [migrations] : migrations;
   const { readonly = false, synchronous = 'FULL', busyTimeoutMs = 5000 } = options;
-  if (!readonly) prepareFile(path);
-  else if (!fs.existsSync(path)) throw missing(path);
+  if (readonly) checkReadable(path);
+  else prepareFile(path);
   let db: DatabaseSync | undefined;
   try {
-    db = new DatabaseSync(path, {
-      readOnly: readonly,
-      timeout: busyTimeoutMs,
-      enableForeignKeyConstraints: true,
-    });
+    db = readonly
+      ? openForReading(path, busyTimeoutMs)
+      : new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true });
     if (!readonly) db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}`);
     for (const room of rooms) {
       if (readonly) checkVersion(db, path, room);
@@ -78,10 +77,11 @@ const SQLITE = {
   notadb: 26,
 };
 
-/** Errors of SQLite as ours, by what to do about them. Others pass through. */
+/** Errors of SQLite and of the file system as ours, by what to do about them. Others pass through. */
 export function databaseError(path: string, error: unknown): unknown {
   const errcode = (error as { errcode?: unknown }).errcode;
-  if (error instanceof WritError || typeof errcode !== 'number') return error;
+  if (error instanceof WritError) return error;
+  if (typeof errcode !== 'number') return fileError(error, path);
   const fail = (code: number, what: string, suggestion: string) =>
     new WritError(code, `${path}: ${what}`, { suggestion, context: { path }, cause: error });
   const file = quoteArgv([path]);
@@ -128,30 +128,30 @@ function prepareFile(path: string): void {
     fs.closeSync(fs.openSync(path, 'wx', 0o600));
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
-    if (code !== 'EEXIST')
-      throw new WritError(CODES.storage_failed, `${path}: cannot be made: ${messageOf(error)}`, {
-        suggestion: `ls -ld ${quoteArgv([dirname(path)])}`,
-        cause: error,
-      });
+    if (code !== 'EEXIST') throw fileError(error, path);
     checkPrivateFile(path);
   }
+}
+
+function checkReadable(path: string): void {
+  const found = fs.statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) throw missing(path);
+  if (!found.isFile()) throw unsafe(path, 'is not a plain file', `ls -ld ${quoteArgv([path])}`);
 }
 
 function checkPrivateFile(path: string): void {
   const found = fs.lstatSync(path);
   const me = process.getuid?.();
-  const wrong = !found.isFile()
-    ? 'is not a plain file'
-    : me !== undefined && found.uid !== me
-      ? `belongs to user ${found.uid}`
-      : (found.mode & 0o077) !== 0
-        ? 'is open to other users'
-        : null;
-  if (wrong)
-    throw new WritError(CODES.unsafe_state_dir, `${path}: the database ${wrong}`, {
-      suggestion: `chmod 600 ${quoteArgv([path])}`,
-      context: { path },
-    });
+  const file = quoteArgv([path]);
+  if (!found.isFile()) throw unsafe(path, 'is not a plain file', `ls -ld ${file}`);
+  if (me !== undefined && found.uid !== me)
+    throw unsafe(path, `belongs to user ${found.uid}`, `sudo chown ${me} ${file}`);
+  if ((found.mode & 0o077) !== 0) throw unsafe(path, 'is open to other users', `chmod 600 ${file}`);
+}
+
+function unsafe(path: string, what: string, suggestion: string): WritError {
+  const context = { path };
+  return new WritError(CODES.unsafe_state_dir, `${path}: the database ${what}`, { suggestion, context });
 }
 
 const VERSIONS =
@@ -210,7 +210,8 @@ function newer(path: string, room: string, found: number, known: number): WritEr
 
 function missing(path: string): WritError {
   return new WritError(CODES.storage_failed, `${path}: there is no such database`, {
-    suggestion: 'name the right folder with --state-dir, or run something that makes it first',
+    suggestion:
+      'name the right file with --db or folder with --state-dir, or run something that makes it first',
     context: { path },
   });
 }

@@ -23,6 +23,7 @@ export { openJournal } from './journal.ts';
 export { type Ledger, openLedger, statePaths } from './ledger.ts';
 export { type FileLock, lockFile } from './lock.ts';
 export { isJournalEvent, type JournalItem, type ReadOptions, readJournal, readRecords } from './read.ts';
+export { openForReading } from './read-database.ts';
 export {
   generateSigner,
   loadExistingSigner,

@@ -19,7 +19,9 @@ export function checkPrivateDir(path: string): void {
   try {
     found = fs.lstatSync(path);
   } catch (error) {
-    throw unsafe(path, `cannot be read: ${messageOf(error)}`, `ls -ld ${quoteArgv([path])}`, error);
+    const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    const type = missing ? `mkdir -m 700 -p ${quoteArgv([path])}` : `ls -ld ${quoteArgv([path])}`;
+    throw unsafe(path, missing ? 'is missing' : `cannot be read: ${messageOf(error)}`, type, error);
   }
   if (found.isSymbolicLink())
     throw unsafe(path, 'is a symbolic link', `name the folder itself: ${realOf(path)}`);

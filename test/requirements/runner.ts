@@ -118,4 +118,14 @@ export const requirements: readonly Requirement[] = [
     'runner.md Storage',
     'Stores of version 1, whose replays repeat their rows, are read, verified and replayed.',
   ),
+  met(
+    'RUN-44',
+    'issue: bad input; runner.md Storage',
+    'In a read-only folder reports, lists and verification work and what writes gives a numbered error; a store that is held or newer is not called tampered.',
+  ),
+  met(
+    'RUN-45',
+    'runner.md Storage',
+    'A new store in the place of one that was removed does not hide the removal; audit retire lets a store go.',
+  ),
 ];

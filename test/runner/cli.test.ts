@@ -121,6 +121,10 @@ describe('writ run', () => {
     const got = home.writ('run', 'good.json', '-p', 'policy.yaml', '--db', 'elsewhere/my.db', '--json');
     expect(got.code).toBe(0);
     expect(home.writ('list-runs', '--db', 'elsewhere/my.db', '--json').json().runs).toHaveLength(1);
+    expect(home.writ('list-runs', '--db', 'elsewhere/my.db', '--verbose').stdout).toContain(
+      'plan good.json (',
+    );
+    expect(home.writ('list-runs', '--limit', 'many').code).toBe(2);
     expect(home.writ('report', got.json().run_id, '--db', 'elsewhere/my.db').code).toBe(0);
     expect(home.writ('show-run', got.json().run_id, '--db', 'elsewhere/none.db').code).not.toBe(0);
     const verified = home.writ('audit', 'verify', '--json').json();

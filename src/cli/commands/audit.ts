@@ -5,7 +5,7 @@ import type { FileVerdict, JournalItem, PublicKeys } from '../../ledger/index.ts
 import type { Cli, DefineCommand } from '../cli.ts';
 import { type FolderFlags, type Folders, folderOptions, folders } from '../folders.ts';
 import { osUser } from '../os-user.ts';
-import { otherFormats } from '../other-formats.ts';
+import { otherFormats, retireFile } from '../other-formats.ts';
 
 interface Flags extends FolderFlags {
   readonly json?: boolean;
@@ -50,12 +50,14 @@ export const define: DefineCommand = (command, cli) => {
     .action((places: string[], flags: Flags) => exportCommand(cli, places, flags));
   const retire = command
     .command('retire <file>')
-    .description('say that a journal or a flight may be missing from now on, and why; it is not deleted')
+    .description(
+      'say that a journal, a flight or a run store may be missing from now on, and why; it is not deleted',
+    )
     .requiredOption('--reason <text>', 'why')
     .option('--json', 'one JSON document')
     .addHelpText(
       'after',
-      '\nExamples:\n  writ audit retire audit/shell_audit_old.jsonl --reason "retention: older than a year"\n  writ audit retire .writ/flights/flt_1f0c… --reason "retention: older than a year"',
+      '\nExamples:\n  writ audit retire audit/shell_audit_old.jsonl --reason "retention: older than a year"\n  writ audit retire .writ/flights/flt_1f0c… --reason "retention: older than a year"\n  writ audit retire runs-2025.db --reason "retention: older than a year"',
     )
     .action((file: string, flags: Flags) => retireCommand(cli, file, flags));
   for (const sub of [verify, show, bundle, retire]) folderOptions(sub);
@@ -252,9 +254,9 @@ async function retireCommand(cli: Cli, file: string, flags: Flags): Promise<void
   const ledger = await import('../../ledger/index.ts');
   const places = folders(cli, flags);
   const path = listedName(ledger, resolve(cli.cwd, file), places);
-  await ledger.openLedger({ stateDir: places.state }).catalog.retire(path, flags.reason ?? '', osUser());
+  await retireFile(ledger.openLedger({ stateDir: places.state }), path, flags.reason ?? '', osUser());
   if (flags.json) cli.json({ path: file, retired: true });
-  else cli.print(`${plain(file)} may be missing from now on; the catalogue says who said so, and why`);
+  else cli.print(`${plain(file)} may be missing from now on; the ledger says who said so, and why`);
 }
 
 function usage(message: string, suggestion: string): WritError {

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { CODES, EXIT, visible, WritError } from '../../core/index.ts';
 import type { RunRow } from '../../runner/index.ts';
 import type { Cli, DefineCommand } from '../cli.ts';
 import { folders } from '../folders.ts';
@@ -15,9 +16,20 @@ export const define: DefineCommand = (command, cli) => {
     .action((flags: Flags) => listCommand(cli, flags));
 };
 
+const MAX_LISTED = 10_000;
+
 async function listCommand(cli: Cli, flags: Flags): Promise<void> {
   const path = dbPathOf(cli, flags, folders(cli, flags));
-  const limit = Math.min(10_000, Math.max(1, Number.parseInt(flags.limit, 10) || 50));
+  const limit = Number(flags.limit);
+  if (!Number.isSafeInteger(limit) || limit < 1 || limit > MAX_LISTED)
+    throw new WritError(
+      CODES.invalid_input,
+      `--limit ${flags.limit} is not a number from 1 to ${MAX_LISTED}`,
+      {
+        suggestion: 'writ list-runs --limit 20',
+        exit: EXIT.usage,
+      },
+    );
   let runs: readonly RunRow[] = [];
   // Looking must not make a state folder; no store yet means no runs yet.
   if (flags.db !== undefined || existsSync(path)) {
@@ -40,5 +52,14 @@ async function listCommand(cli: Cli, flags: Flags): Promise<void> {
     cli.print(
       `${run.run_id}  ${run.created_at}  ${run.mode.padEnd(6)}  ${paint(run.status.padEnd(11))}  ${counts}`,
     );
+    if (flags.verbose) cli.print(style.dim(`    ${visible(originOf(run))}`));
   }
+}
+
+/** What it was a run of: the files as they were named, and what tells their versions apart. */
+function originOf(run: RunRow): string {
+  const plan = `plan ${run.plan_file ?? '-'} (${run.plan_hash.slice(0, 12)})`;
+  const policy = `policy ${run.policy_file ?? '-'} (${run.policy_hash.slice(0, 12)})`;
+  const replayed = run.replay_of === null ? '' : `, replay of ${run.replay_of}`;
+  return `${plan}, ${policy}, in ${run.working_dir}${replayed}`;
 }

@@ -1,6 +1,6 @@
 import { verify } from 'node:crypto';
 import * as fs from 'node:fs';
-import { canonicalJson, type Digest, parseJson } from '../../core/index.ts';
+import { canonicalJson, type Digest, fileError, parseJson } from '../../core/index.ts';
 import type { PublicKeys, Signer } from '../../ledger/index.ts';
 
 /**
@@ -68,22 +68,33 @@ export function readCheckpoint(path: string, keys: PublicKeys): ReadCheckpoint {
 
 /** The file held open for a run; each statement replaces the last in one write. */
 export class CheckpointFile {
+  readonly #path: string;
   readonly #fd: number;
   readonly #signer: Signer;
 
   constructor(dbPath: string, signer: Signer) {
     const { O_RDWR, O_CREAT, O_NOFOLLOW } = fs.constants;
-    this.#fd = fs.openSync(checkpointPath(dbPath), O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
+    this.#path = checkpointPath(dbPath);
+    this.#fd = fs.openSync(this.#path, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
     this.#signer = signer;
   }
 
   write(head: Omit<StoreCheckpoint, 'v' | 'key_id' | 'head'> & { readonly head: Digest | string }): void {
     const page = encodeCheckpoint({ v: 1, key_id: this.#signer.keyId, ...head }, this.#signer);
-    fs.writeSync(this.#fd, page, 0, page.length, 0);
+    try {
+      fs.writeSync(this.#fd, page, 0, page.length, 0);
+    } catch (error) {
+      throw fileError(error, this.#path);
+    }
   }
 
   close(): void {
-    fs.fsyncSync(this.#fd);
-    fs.closeSync(this.#fd);
+    try {
+      fs.fsyncSync(this.#fd);
+    } catch (error) {
+      throw fileError(error, this.#path);
+    } finally {
+      fs.closeSync(this.#fd);
+    }
   }
 }

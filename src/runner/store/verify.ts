@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { messageOf } from '../../core/index.ts';
+import { CODES, messageOf, WritError } from '../../core/index.ts';
 import {
+  databaseError,
   type FileVerdict,
   loadPublicKeys,
   openDatabase,
@@ -10,9 +11,9 @@ import {
   statePaths,
   type VerifyStatus,
 } from '../../ledger/index.ts';
-import { type Anchors, readAnchors } from './anchor.ts';
+import { type Anchors, anchoredStores, readAnchors } from './anchor.ts';
 import { checkpointPath, type ReadCheckpoint, readCheckpoint } from './checkpoint.ts';
-import { anchoredStores, holdsRuns } from './locate.ts';
+import { holdsRuns } from './locate.ts';
 import { type Bad, readIdentity, type Scan, scanStore } from './scan.ts';
 import { RUN_STORE } from './schema.ts';
 
@@ -37,28 +38,41 @@ export async function verifyRunStore(dbPath: string, options: VerifyOptions = {}
       return db.prepare('SELECT 1 FROM run_events').get() === undefined ? unborn(path) : nameless(path);
     const journal = resolve(dirname(path), identity.anchor);
     const keys = options.publicKeys ?? loadPublicKeys(statePaths(resolve(dirname(journal), '..')).keys);
-    const told = await readAnchors(journal, identity.storeId);
+    const told = await readAnchors(journal, identity.storeId, path);
     const read = () => readCheckpoint(checkpointPath(path), keys);
     const first = read();
     const signed = new Set(told.anchors.map((anchor) => anchor.seq));
     if (first.kind === 'good') signed.add(first.checkpoint.seq);
     const scan = scanStore(db, identity, signed);
-    return judge(path, scan, identity.storeId, told, first, read);
+    const verdict = judge(path, scan, identity.storeId, told, first, read);
+    return told.replaced && verdict.status !== 'tampered' ? replaced(verdict, told.replaced.runs) : verdict;
   } catch (error) {
-    return fault(path, 'tampered', 0, { seq: 0, what: `the database cannot be read: ${messageOf(error)}` });
+    const known = databaseError(path, error);
+    const out = known instanceof WritError && OUT_OF_REACH.has(known.code);
+    const what = `the database cannot be ${out ? 'checked now' : 'read'}: ${messageOf(known)}`;
+    return fault(path, out ? 'not_established' : 'tampered', 0, { seq: 0, what });
   } finally {
     db?.close();
   }
 }
 
+/** Held by another process, or newer than this program: that says nothing about what is in it. */
+const OUT_OF_REACH: ReadonlySet<number> = new Set([CODES.storage_locked, CODES.storage_newer]);
+
 /** Nothing was recorded yet: a first run was cut off while the store was being made. */
 function unborn(path: string): FileVerdict {
-  if (anchoredStores(dirname(path)).includes(path)) return nameless(path);
+  if (anchoredStores(dirname(path)).get(path)) return nameless(path);
   return fault(path, 'not_established', 0, { seq: 0, what: 'no run was ever recorded here' });
 }
 
 function nameless(path: string): FileVerdict {
   return fault(path, 'tampered', 0, { seq: 0, what: 'the store does not say which store it is' });
+}
+
+/** A store that begins afresh where another was removed would hide the removal. */
+function replaced({ path, records }: FileVerdict, runs: number): FileVerdict {
+  const what = `another store stood here, with ${runs} runs, and is gone: put it back, or say that it may be missing: writ audit retire`;
+  return fault(path, 'incomplete', records, { seq: 0, what });
 }
 
 /** The chain against those who vouch for it: the ledger, then the signed checkpoint. */
