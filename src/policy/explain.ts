@@ -39,7 +39,20 @@ export function findFlip(
     if (next === undefined) return undefined;
     finding = next;
   }
-  return finding.verdict === first.verdict ? undefined : { to: finding.verdict, edits };
+  return finding.verdict === first.verdict
+    ? undefined
+    : { to: finding.verdict, edits: needed(edits, finding) };
+
+  /** Without the edits that a later one makes idle: to add to a list also makes the block it stands in. */
+  function needed(all: readonly Edit[], wanted: Finding): readonly Edit[] {
+    let kept = all;
+    for (let i = 0; i < kept.length; ) {
+      const fewer = kept.toSpliced(i, 1);
+      if (tryJudge(judge, fewer.reduce(applyEdit, policy))?.verdict === wanted.verdict) kept = fewer;
+      else i++;
+    }
+    return kept;
+  }
 }
 
 function tryJudge(judge: (policy: Json) => Finding, policy: Json): Finding | undefined {

@@ -8,6 +8,8 @@ export interface Finding {
   /** Where in the block it is written: `['deny_paths', 2]`; empty for the block itself. */
   readonly at: readonly (string | number)[];
   readonly reason: string;
+  /** The block the rule is written in, when it is another tool's: a command keeps to the files of fs.read. */
+  readonly block?: string;
   /** The smallest edit of the tool's block after which this check would pass; none when no edit could. */
   readonly mend?: Edit;
 }

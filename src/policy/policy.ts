@@ -94,13 +94,13 @@ function judged(judge: () => Finding): Finding {
   }
 }
 
-/** From the tool's block to the whole policy. */
-function within(tool: string, finding: Finding): Finding {
-  const front = ['tools', tool];
+/** From the tool's block, or the one the rule is written in, to the whole policy. */
+function within(tool: string, { block, ...finding }: Finding): Finding {
+  const front = ['tools', block ?? tool];
   const { mend } = finding;
   return {
     ...finding,
-    rule: `${tool}.${finding.rule}`,
+    rule: `${block ?? tool}.${finding.rule}`,
     at: [...front, ...finding.at],
     ...(mend && { mend: { ...mend, at: [...front, ...mend.at] } }),
   };

@@ -80,10 +80,24 @@ function namedPaths(inspection: Inspection, cwd: string): readonly NamedPath[] {
     // Code was looked through as code; read as a path it would only be misunderstood.
     const words = command.argv.slice(1).filter((arg) => !code.has(arg));
     for (const arg of words) for (const path of pathsIn(arg, cwd)) note(path, false);
+    // Some programs first go to a folder of their own: names are then names in there.
+    for (const folder of foldersIn(words).map((name) => resolve(cwd, name)))
+      for (const arg of words)
+        for (const path of pathsIn(arg, folder))
+          if (!path.startsWith('~')) note(resolve(folder, path), false);
   }
   for (const path of inspection.reads) note(path, false);
   for (const path of inspection.writes) note(path, true);
   return [...found.values()];
+}
+
+/** What follows `-C` (git, tar, make) or `--directory`. */
+function foldersIn(words: readonly string[]): readonly string[] {
+  return words.flatMap((word, i) => {
+    if (word === '-C' || word === '--directory') return words.slice(i + 1, i + 2);
+    const joined = /^(?:-C|--directory=)(.+)$/s.exec(word)?.[1];
+    return joined === undefined ? [] : [joined];
+  });
 }
 
 /**

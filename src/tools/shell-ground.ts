@@ -14,7 +14,7 @@ import { findProgram } from './shell-facts.ts';
  */
 export function commandGround(rules: ShellRules, policy: Policy, base: string): CommandGround {
   const { read, write } = fileRules(policy);
-  const writable = write ? compilePaths(write, base) : workspace(base);
+  const writable = writtenIn('fs.write', write ? compilePaths(write, base) : workspace(base));
   return {
     base,
     resolve: (word) => findProgram(word, base),
@@ -40,6 +40,14 @@ function workspace(base: string): JudgePath {
 
 type FileLists = Partial<Pick<ShellRules, 'allow_paths' | 'deny_paths' | 'allow_hidden'>>;
 
+/** Findings of rules that stand in another tool's block. */
+function writtenIn(block: string, judge: JudgePath): JudgePath {
+  return (subject) => {
+    const finding = judge(subject);
+    return finding && { ...finding, block };
+  };
+}
+
 /** The shell.run block has lists of its own, which then stand alone. */
 export function listsFiles(rules: FileLists): boolean {
   return rules.allow_paths !== undefined || rules.deny_paths !== undefined;
@@ -62,8 +70,8 @@ export function readablePaths(
     );
   if (read === undefined && write === undefined) return workspace(base);
   const hidden = rules.allow_hidden === undefined ? {} : { allow_hidden: rules.allow_hidden };
-  const reads = read && compilePaths({ ...read, ...hidden }, base);
-  const writes = write && compilePaths({ ...write, ...hidden }, base);
+  const reads = read && writtenIn('fs.read', compilePaths({ ...read, ...hidden }, base));
+  const writes = write && writtenIn('fs.write', compilePaths({ ...write, ...hidden }, base));
   return (subject) => {
     const finding = reads?.(subject);
     if (reads && finding === undefined) return undefined;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { disguisedAs } from '../../src/policy/command/inspect.ts';
 import {
   compileCommand,
   compilePaths,
@@ -162,6 +163,12 @@ describe('looking through', () => {
       'enable -f x y',
       'echo "${X:-$(id)}"',
       'echo ${!X}',
+      // Names that mean something else afterwards.
+      'cd sub && ls',
+      'cd; ls',
+      'hash -p ./x ls; ls',
+      'getopts a PATH -a; ls',
+      'wait -p PATH; ls',
     ])
       denied(['sh', '-c', script]);
     denied(['bash', 'script.sh']);
@@ -171,6 +178,20 @@ describe('looking through', () => {
     denied(['bash', '-c', 'x'.repeat(100_000)]);
     denied(['bash', '-c', '('.repeat(200) + ')'.repeat(200)]);
     denied(['zsh', '-c', 'echo hi']);
+  });
+
+  it('[POL-19] a link to an interpreter is that interpreter, and is not looked through under another name', () => {
+    const links: Record<string, string> = {
+      './helper': '/bin/bash',
+      editor: '/usr/bin/vim.basic',
+      sh: '/bin/dash',
+    };
+    for (const [word, real] of Object.entries(links))
+      expect(disguisedAs(word, real) === undefined).toBe(word === 'sh');
+    expect(disguisedAs('awk', '/usr/bin/mawk')).toBeUndefined();
+    expect(disguisedAs('ls', '/bin/busybox')).toBeUndefined();
+    expect(disguisedAs('python', '/usr/bin/python3.12')).toBeUndefined();
+    expect(disguisedAs('pager', '/usr/bin/less')).toBe('less');
   });
 
   it('[POL-19] wrappers are looked through to the command they start', () => {

@@ -67,10 +67,7 @@ describe('policy explain', () => {
           line: 1,
           change: {
             to: 'allow',
-            edits: [
-              { say: 'set tools.fs.write to {}' },
-              { say: 'add "./out/x" to tools.fs.write.allow_paths' },
-            ],
+            edits: [{ say: 'add "./out/x" to tools.fs.write.allow_paths' }],
           },
         },
       ],

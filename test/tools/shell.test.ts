@@ -143,6 +143,21 @@ describe('shell.run', () => {
       status: 'denied',
       rule: 'shell.run.allow_paths',
     });
+    // A program that goes elsewhere first, and a rule that stands in another block.
+    symlinkSync(join(outside.path, 'secret.txt'), join(bench.path, 'sub/away'));
+    for (const cmd of [
+      ['git', '-C', 'sub', 'diff', '--no-index', 'away', '/dev/null'],
+      ['tar', '-Csub', '-chf', '-', 'away'],
+      ['tar', '-chf', '-', '--directory=sub', 'away'],
+      ['sh', '-c', 'cd sub && cat away'],
+    ])
+      expect(await run(cmd, {}, 'allow_executables: [git, tar, sh, cat]'), cmd.join(' ')).toMatchObject({
+        status: 'denied',
+      });
+    expect(await run(['cat', 'x.key'], {}, ANY, files)).toMatchObject({
+      rule: 'fs.read.deny_paths',
+      line: 1,
+    });
     expect(await run(['cat', '/etc/hostname'], {}, `${ANY}, allow_paths: ["/etc/hostname"]`)).toMatchObject({
       status: 'success',
     });

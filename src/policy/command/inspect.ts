@@ -38,9 +38,22 @@ export function programFamily(path: string): string {
   if (/^(g|m|n)?awk$/.test(name)) return 'awk';
   if (/^g?sed$/.test(name)) return 'sed';
   if (/^ld-.*\.so/.test(name) || /^ld\.so/.test(name)) return 'ld.so';
+  if (/^vim\./.test(name)) return 'vim';
   if (/^(perl|ruby|php|lua)[\d.]*$/.test(name)) return name.replace(/[\d.]+$/, '');
   if (/^g(tar|find|xargs|env|timeout|nice|nohup|stdbuf|sort|split)$/.test(name)) return name.slice(1);
   return name;
+}
+
+/** Programs that act by the name they are called: that name is the one to judge. */
+const MULTI_CALL = new Set(['busybox', 'toybox', 'coreutils']);
+
+/** The kind of program behind a name that does not tell it (`editor` → vim); undefined when the name does. */
+export function disguisedAs(word: string, real: string): string | undefined {
+  const [called, is] = [programFamily(word), programFamily(real)];
+  if (called === is || OPAQUE.has(called) || MULTI_CALL.has(is)) return undefined;
+  const inspector = INSPECTORS.get(is);
+  if (inspector !== undefined && INSPECTORS.get(called) === inspector) return undefined;
+  return OPAQUE.has(is) || inspector !== undefined ? is : undefined;
 }
 
 /** Everything a command line would start, outermost first. Pure. */

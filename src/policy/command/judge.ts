@@ -2,7 +2,7 @@ import type { Edit, Finding } from '../finding.ts';
 import type { JudgePath, PathSubject } from '../paths.ts';
 import type { ShellRules } from '../schema.ts';
 import { variableMistake } from './environment.ts';
-import { programFamily } from './inspect.ts';
+import { disguisedAs, programFamily } from './inspect.ts';
 import type { Inspection } from './inspection.ts';
 import { compileToken, DEFAULT_DENY_TOKENS, HARMLESS_DEVICES, matchesStructure } from './tokens.ts';
 
@@ -39,6 +39,7 @@ export type JudgeCommand = (facts: CommandFacts, inspection: Inspection) => Find
  * C1 Every program that would be started is judged, however it is wrapped.
  * C2 A program is the file its name leads to, never its basename: `/tmp/x/git` is not `git`.
  * C3 One file under many names (busybox) is allowed under the listed name only.
+ * C4 A name that hides what kind of program it leads to (a link to a shell) is not looked through, so unproven.
  */
 export function compileCommand(rules: ShellRules, ground: CommandGround): JudgeCommand {
   const entries = rules.allow_executables.map((text) => ({ text, program: ground.resolve(text) }));
@@ -75,6 +76,13 @@ export function compileCommand(rules: ShellRules, ground: CommandGround): JudgeC
         );
       if (program !== null && ground.planWrites(program.real))
         return denied('allow_executables', `${shown} lies where the plan may write, so it could be anything`);
+      const disguise = program === null ? undefined : disguisedAs(word, program.real);
+      if (disguise !== undefined && !trusted.has(disguise))
+        return denied(
+          'allow_interpreters',
+          `${shown} is ${disguise}, which is looked through only under its own name`,
+          { op: 'add', at: ['allow_interpreters'], value: disguise },
+        );
     }
     return undefined;
   };
@@ -122,13 +130,13 @@ function cwdFinding(facts: CommandFacts, ground: CommandGround): Finding | undef
   const inside = (path: string) => path === ground.base || path.startsWith(`${ground.base}/`);
   if (inside(facts.cwd.lexical) && inside(facts.cwd.real)) return undefined;
   const finding = ground.readable(facts.cwd);
-  return (
-    finding && {
-      ...finding,
-      rule: 'cwd',
-      reason: `the command would run in ${facts.cwd.asked}: ${finding.reason}`,
-    }
-  );
+  if (finding === undefined) return undefined;
+  const { block: _elsewhere, ...rest } = finding;
+  return {
+    ...rest,
+    rule: 'cwd',
+    reason: `the command would run in ${facts.cwd.asked}: ${finding.reason}`,
+  };
 }
 
 function approval(rules: ShellRules, inspection: Inspection): Finding | undefined {

@@ -30,7 +30,7 @@ const MAX_SCRIPT = 64 * 1024;
 
 /** Builtins that start nothing and change nothing outside the shell. */
 const HARMLESS = new Set(
-  'echo printf test [ true false : pwd exit return shift wait times type hash umask ulimit break continue getopts cd'.split(
+  'echo printf test [ true false : pwd exit return shift wait times type umask ulimit break continue cd'.split(
     ' ',
   ),
 );
@@ -40,7 +40,7 @@ const PRINTERS = new Set(['echo', 'printf', 'test', '[', ':', 'true', 'false']);
 const SETTERS = new Set('export readonly local declare typeset read unset'.split(' '));
 const WRAPPING = new Set(['command', 'builtin', 'exec', 'time']);
 const OPAQUE = new Set(
-  'eval source . trap alias unalias enable bind complete compgen mapfile readarray let set shopt fc history coproc kill disown suspend'.split(
+  'eval source . trap alias unalias enable bind complete compgen mapfile readarray let set shopt fc history coproc kill disown suspend hash getopts'.split(
     ' ',
   ),
 );
@@ -212,6 +212,11 @@ class Script implements WordSink {
     if ((harmless || setter) && words.some((word) => /\[.*[$`]/s.test(word)))
       this.doubt(`${program} could evaluate a subscript`);
     if (program === 'printf' && words.includes('-v')) this.doubt('printf -v sets a variable');
+    if (program === 'wait' && words.some((word) => /^-\w*p/.test(word)))
+      this.doubt('wait -p sets a variable');
+    // Files and programs are looked up from one folder only.
+    if (program === 'cd' && words[1] !== '.')
+      this.doubt('after cd names mean other files: give the step a cwd instead');
     if (setter) {
       if (words.slice(1).some((word) => /^-\w*[inA]/.test(word))) this.doubt(`${program} evaluates a value`);
       for (const word of words.slice(1))
