@@ -6,7 +6,7 @@ import type { FlightDeps } from './deps.ts';
 import { openEvents, readEvents } from './events.ts';
 import { failFlight } from './fail.ts';
 import { judgeBook } from './judges.ts';
-import { readFlight } from './listing.ts';
+import { type KnownFlight, readFlight } from './listing.ts';
 import { type FlightLog, reopenLog, startLog } from './log.ts';
 import { currentStep, type FlightRecord } from './record.ts';
 import { isEnd } from './states.ts';
@@ -79,13 +79,21 @@ export async function resumeFlight(deps: FlightDeps, flightId: string): Promise<
   const lock = existsSync(paths.wal) ? await lockFile(paths.wal, 2000) : null;
   try {
     const loaded = await loadOrHalt(deps, flightId);
-    if (isEnd(loaded.record.state)) return answerOf(loaded.record);
+    if (isEnd(loaded.record.state)) return await ended(deps, loaded);
     const workflow = storedWorkflow(loaded.record);
     checkSecrets(deps, workflow);
     return await fly(deps, workflow, await reopenLog(deps, loaded));
   } finally {
     lock?.release();
   }
+}
+
+/** Nothing is left to do, but perhaps to write: a crash at the very end may have kept events or the list behind. */
+async function ended(deps: FlightDeps, flight: KnownFlight): Promise<FlightAnswer> {
+  const { leftovers, listed, told, wal, record } = flight;
+  if (leftovers.length > 0 || !listed || told < wal.entries.length)
+    await (await reopenLog(deps, flight)).close();
+  return answerOf(record);
 }
 
 /** The workflow as it was stored; what changed or went since is an integrity error, not a new plan. */

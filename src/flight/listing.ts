@@ -21,7 +21,12 @@ import {
  * LI2 Its signed checkpoint says that it is listed: a catalogue that goes is missed in turn.
  * LI3 How far its log had come is told whenever a process lets go of it.
  */
-export async function readFlight(ledger: Ledger, flightId: string): Promise<LoadedFlight> {
+export interface KnownFlight extends LoadedFlight {
+  /** Entries of its log that the catalogue was told of. */
+  readonly told: number;
+}
+
+export async function readFlight(ledger: Ledger, flightId: string): Promise<KnownFlight> {
   const paths = flightPaths(ledger.stateDir, flightId);
   const memory = (await ledger.catalog.remembered()).get(paths.wal);
   if (!begun(paths)) throw memory === undefined ? unknownFlight(flightId) : gone(flightId, memory);
@@ -29,7 +34,7 @@ export async function readFlight(ledger: Ledger, flightId: string): Promise<Load
   const loaded = loadFlight(ledger.stateDir, flightId, ledger.trustedKeys);
   const contradiction = behind(loaded.wal.entries.length, headIn(loaded), memory);
   if (contradiction !== null) throw damaged(flightId, contradiction);
-  return loaded;
+  return { ...loaded, told: memory?.count ?? 0 };
 }
 
 export interface ListedFlight {

@@ -1,16 +1,10 @@
 import type { JsonObject } from '../core/index.ts';
 import type { FlightDeps } from './deps.ts';
 import { type AuditEvent, type Events, openEvents } from './events.ts';
+import type { KnownFlight } from './listing.ts';
 import { apply, type Change, type FlightRecord, replay, stateRecord } from './record.ts';
 import type { State } from './states.ts';
-import {
-  damaged,
-  type FlightPaths,
-  type LoadedFlight,
-  NO_EVENTS,
-  syncNames,
-  writeCheckpoint,
-} from './store.ts';
+import { damaged, type FlightPaths, NO_EVENTS, syncNames, writeCheckpoint } from './store.ts';
 import { type NewEntry, openWal, type Wal, type WalEntry } from './wal.ts';
 
 /** The written side of a flight: log first, then events, then the checkpoint; and the record they make. */
@@ -50,13 +44,13 @@ export async function startLog(
   return logOf(deps, paths, wal, audit, entries, record, 0);
 }
 
-export async function reopenLog(deps: FlightDeps, loaded: LoadedFlight): Promise<FlightLog> {
+export async function reopenLog(deps: FlightDeps, loaded: KnownFlight): Promise<FlightLog> {
   const { paths, record } = loaded;
   if (!loaded.listed) await deps.ledger.catalog.opened({ id: record.flightId, path: paths.wal });
   const base = { clock: deps.clock, signer: deps.ledger.signer, workflowId: record.workflowId };
   const wal = openWal({ ...base, path: paths.wal, from: loaded.wal });
   const audit = openEvents({ ...base, path: paths.events, flightId: record.flightId, from: loaded.events });
-  const log = logOf(deps, paths, wal, audit, [...loaded.wal.entries], record, wal.count);
+  const log = logOf(deps, paths, wal, audit, [...loaded.wal.entries], record, loaded.told);
   if (loaded.leftovers.length > 0)
     log.commit(
       [],
@@ -102,8 +96,8 @@ function logOf(
   audit: Events,
   entries: WalEntry[],
   started: FlightRecord,
-  /** Entries the catalogue may know of already. */
-  before: number,
+  /** Entries the catalogue knows of already. */
+  told: number,
 ): FlightLog {
   let record = started;
   // What the checkpoint on disk covers is not asked: the first one written here covers all.
@@ -146,7 +140,7 @@ function logOf(
         audit.close();
       }
       const { count, head } = wal;
-      if (count === before) return;
+      if (count === told) return;
       await deps.ledger.catalog.closed({ id: record.flightId, path: paths.wal, count, head });
     },
   };

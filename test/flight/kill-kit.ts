@@ -116,6 +116,8 @@ export class Survivor {
   /** To its end, and the account of it. */
   async end(): Promise<void> {
     for (let turn = 0; turn < 30 && !this.over; turn++) await this.goOn();
+    // Killed between its last entry and all that vouches for it: resuming completes the record.
+    await this.goOn();
     const happened = this.happened();
     const left = await leftRunning(this.dir);
     const damage = await damageIn(this.dir);
