@@ -135,7 +135,7 @@ function prepareFile(path: string): void {
 
 function checkReadable(path: string): void {
   const found = fs.statSync(path, { throwIfNoEntry: false });
-  if (found === undefined) throw missing(path);
+  if (found === undefined) throw missing(path, 'there is no such database');
   if (!found.isFile()) throw unsafe(path, 'is not a plain file', `ls -ld ${quoteArgv([path])}`);
 }
 
@@ -178,6 +178,7 @@ function migrate(db: DatabaseSync, path: string, { room, steps }: RoomMigrations
 function checkVersion(db: DatabaseSync, path: string, { room, steps, readsFrom }: RoomMigrations): void {
   const version = versionOf(db, room);
   if (version > steps.length) throw newer(path, room, version, steps.length);
+  if (version === 0) throw missing(path, `there are no tables of ${room} in it`);
   if (version < (readsFrom ?? steps.length))
     throw new WritError(
       CODES.storage_failed,
@@ -208,8 +209,8 @@ function newer(path: string, room: string, found: number, known: number): WritEr
   );
 }
 
-function missing(path: string): WritError {
-  return new WritError(CODES.storage_failed, `${path}: there is no such database`, {
+function missing(path: string, what: string): WritError {
+  return new WritError(CODES.storage_failed, `${path}: ${what}`, {
     suggestion:
       'name the right file with --db or folder with --state-dir, or run something that makes it first',
     context: { path },

@@ -12,7 +12,7 @@ export { jsonReport } from './report/json-report.ts';
 export { type ResumeOptions, resumeRun } from './resume.ts';
 export { type Progress, type RunOptions, type RunSummary, runPlan } from './run.ts';
 export { retireRunStore } from './store/anchor.ts';
-export { findRunStores } from './store/locate.ts';
+export { findRunStores, holdsRuns } from './store/locate.ts';
 export { openRunReader, type RunReader, type StepRecord } from './store/reader.ts';
 export type { CallRow, ResultRow, RunRow, RunStatus } from './store/rows.ts';
 export { openRunStore, type RunStore } from './store/store.ts';

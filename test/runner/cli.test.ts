@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { openLedger } from '../../src/ledger/index.ts';
 import { project } from './project.ts';
 
 const home = project();
@@ -161,5 +162,15 @@ describe('writ run', () => {
     expect(empty.writ('tool', 'list').code).toBe(0);
     expect(() => empty.read('.writ/writ.db')).toThrow();
     empty.remove();
+  });
+
+  it('[RUN-38] a database that holds only approvals has no runs: nothing is wrong with it', async () => {
+    const fresh = project();
+    openLedger({ stateDir: fresh.state });
+    await fresh.queue().close();
+    expect(fresh.writ('list-runs', '--json').json()).toEqual({ runs: [] });
+    const shown = fresh.writ('show-run', 'run_x', '--json');
+    expect(shown.json().error).toMatchObject({ code: 5001, suggestion: expect.stringContaining('--db') });
+    fresh.remove();
   });
 });

@@ -31,9 +31,9 @@ async function listCommand(cli: Cli, flags: Flags): Promise<void> {
       },
     );
   let runs: readonly RunRow[] = [];
-  // Looking must not make a state folder; no store yet means no runs yet.
-  if (flags.db !== undefined || existsSync(path)) {
-    const { openRunReader } = await import('../../runner/index.ts');
+  const { holdsRuns, openRunReader } = await import('../../runner/index.ts');
+  // Looking must not make a state folder. No store yet, or one with other things in it, means no runs yet.
+  if (existsSync(path) ? holdsRuns(path) : flags.db !== undefined) {
     const reader = openRunReader(path);
     try {
       runs = reader.listRuns(limit);
