@@ -6,7 +6,9 @@ import {
   type Network,
   type NotStarted,
   type Profile,
+  type ReadySandbox,
   type RunOutcome,
+  type RunSpec,
   run,
   SYSTEM_PATH,
 } from '../sandbox/index.ts';
@@ -34,7 +36,8 @@ export interface StepFolders {
   readonly temp: string;
 }
 
-export interface LaunchOptions {
+/** Where an engine is launched: known before it is. */
+export interface LaunchPlace {
   readonly workflow: LoadedWorkflow;
   readonly step: Step;
   readonly engine: ResolvedEngine;
@@ -43,6 +46,9 @@ export interface LaunchOptions {
   /** Folders of ours that no engine sees. */
   readonly hidden: readonly string[];
   readonly isolation: 'bubblewrap' | 'none';
+}
+
+export interface LaunchOptions extends LaunchPlace {
   readonly secrets: Readonly<Record<string, string>>;
   readonly input: JsonObject;
   readonly signal?: AbortSignal;
@@ -74,12 +80,12 @@ export function engineHash(engine: ResolvedEngine): Digest {
 
 export function freshFolders(root: string): StepFolders {
   empty(join(root, 'artifacts'));
-  return freshTemp(root);
+  return freshTemp(root, 'flight-plan');
 }
 
-/** A take-off gets a new temporary folder and the artifacts as they are. */
-export function freshTemp(root: string): StepFolders {
-  const folders = { root, artifacts: join(root, 'artifacts'), temp: join(root, 'temp') };
+/** A take-off gets a new temporary folder, not the plan's, and the artifacts as they are. */
+export function freshTemp(root: string, mode: Mode): StepFolders {
+  const folders = { root, artifacts: join(root, 'artifacts'), temp: join(root, 'temp', mode) };
   empty(folders.temp);
   return folders;
 }
@@ -90,26 +96,34 @@ function empty(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
 }
 
-export async function launch(writ: Writ, options: LaunchOptions): Promise<Launched> {
+/** What of a launch is known before it is to happen. */
+export function engineSpec(
+  place: LaunchPlace,
+  network: Pick<EngineNetwork, 'profile' | 'env'> = { profile: 'none', env: {} },
+): Pick<RunSpec, 'argv' | 'env' | 'cwd' | 'limits' | 'profile'> {
+  return {
+    argv: engineArgv(place.engine),
+    env: { ...environment(place), ...network.env },
+    cwd: place.workflow.workspace,
+    limits: { maxOutputBytes: MAX_RECEIPT_BYTES },
+    profile: profileOf(place, network.profile),
+  };
+}
+
+/** `ready` is a sandbox made for this launch, if there is one. */
+export async function launch(writ: Writ, options: LaunchOptions, ready?: ReadySandbox): Promise<Launched> {
   const { folders, mode } = options;
   const disk = watchDisk([folders.artifacts, folders.temp], [options.workflow.workspace]);
   const stop = options.signal === undefined ? disk.signal : AbortSignal.any([disk.signal, options.signal]);
   const network = await networkOf(options);
   try {
-    const outcome = await run(writ, {
-      argv: engineArgv(options.engine),
-      env: { ...environment(options), ...network.env },
-      cwd: options.workflow.workspace,
-      stdin: JSON.stringify({
-        ...options.input,
-        secrets: options.secrets,
-        allowed_secrets: Object.keys(options.secrets),
-      }),
+    const spec = {
+      ...engineSpec(options, network),
+      stdin: stdinOf(options),
       timeoutMs: milliseconds(options.step.timeout, TEN_MINUTES),
-      limits: { maxOutputBytes: MAX_RECEIPT_BYTES },
-      profile: profileOf(options, network.profile),
       signal: stop,
-    });
+    };
+    const outcome = await run(writ, spec, ready);
     if (outcome.kind === 'not_started') return failed(`the engine cannot be started: ${outcome.reason}`);
     keepLog(join(folders.root, `${mode}.log`), outcome.output.stderr, options.secrets);
     const overfull = disk.problem();
@@ -166,16 +180,16 @@ export async function probe(
     argv,
     env: { ...environment(options), ...network.env },
     cwd: options.workflow.workspace,
-    stdin: JSON.stringify({
-      ...options.input,
-      secrets: options.secrets,
-      allowed_secrets: Object.keys(options.secrets),
-    }),
+    stdin: stdinOf(options),
     timeoutMs: Math.min(milliseconds(options.step.timeout, TEN_MINUTES), 60_000),
     profile: profileOf(looking, network.profile),
   }).finally(() => network.close());
   if (outcome.kind !== 'exited' || outcome.signal !== null) return 'unknown';
   return outcome.exitCode === 0 ? 'done' : outcome.exitCode === 1 ? 'not_done' : 'unknown';
+}
+
+function stdinOf({ input, secrets }: LaunchOptions): string {
+  return JSON.stringify({ ...input, secrets, allowed_secrets: Object.keys(secrets) });
 }
 
 export function engineInput(
@@ -202,7 +216,7 @@ export function engineInput(
   };
 }
 
-export function environment({ workflow, folders, mode }: LaunchOptions): Record<string, string> {
+export function environment({ workflow, folders, mode }: LaunchPlace): Record<string, string> {
   return {
     PATH: `${SYSTEM_PATH}:${dirname(process.execPath)}`,
     HOME: folders.temp,
@@ -214,7 +228,7 @@ export function environment({ workflow, folders, mode }: LaunchOptions): Record<
   };
 }
 
-export function profileOf(options: LaunchOptions, network: Network = 'none'): Profile {
+export function profileOf(options: LaunchPlace, network: Network = 'none'): Profile {
   if (options.isolation === 'none') return { kind: 'none' };
   const { workflow, folders, mode, engine } = options;
   const masked = options.hidden.filter((path) => statSync(path, { throwIfNoEntry: false }) !== undefined);

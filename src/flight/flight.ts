@@ -9,6 +9,7 @@ import { judgeBook } from './judges.ts';
 import { type KnownFlight, readFlight } from './listing.ts';
 import { type FlightLog, reopenLog, startLog } from './log.ts';
 import { currentStep, type FlightRecord } from './record.ts';
+import { openStandby } from './standby.ts';
 import { isEnd } from './states.ts';
 import { advanceStep } from './step.ts';
 import type { StepContext } from './step-context.ts';
@@ -157,6 +158,7 @@ async function recordHalt(deps: FlightDeps, flightId: string, what: string): Pro
 }
 
 async function fly(deps: FlightDeps, workflow: LoadedWorkflow, log: FlightLog): Promise<FlightAnswer> {
+  const standby = openStandby();
   try {
     const authority = createAuthority({ clock: deps.clock, ids: deps.ids, queue: deps.queue });
     const judges = judgeBook(workflow.folder);
@@ -176,11 +178,12 @@ async function fly(deps: FlightDeps, workflow: LoadedWorkflow, log: FlightLog): 
         failFlight(log, step.id, error, { severity: 'critical' });
         return answerOf(log.record);
       }
-      const context: StepContext = { deps, workflow, log, authority, judges, step, engine };
+      const context: StepContext = { deps, workflow, log, authority, judges, standby, step, engine };
       const went = await settled(context, () => advanceStep(context));
       if (went === 'waiting' || isEnd(log.record.state)) return answerOf(log.record);
     }
   } finally {
+    await standby.close();
     await log.close();
   }
 }

@@ -111,7 +111,7 @@ async function ask(context: StepContext): Promise<'done' | 'not_done' | 'unknown
   const { workflow, step, engine } = context;
   if (engine.kind === 'builtin' && engine.name === 'command') return askCheck(context);
   const { token } = standing(context);
-  const options = launchOptions(context, 'take-off', freshTemp(stepRoot(context)), {
+  const options = launchOptions(context, 'take-off', freshTemp(stepRoot(context), 'take-off'), {
     runIndex: 0,
     workspaceHash: token?.workspace_hash ?? '',
     token: token?.token ?? '',

@@ -1,6 +1,6 @@
 import { CODES, type Digest, EXIT, type JsonObject, sha256, type Writ } from '../core/index.ts';
 import { type Artifact, readArtifacts } from './artifacts.ts';
-import { engineArgv, engineHash, freshFolders, type Launched, launch } from './engine.ts';
+import { engineArgv, engineHash, type Launched, launch } from './engine.ts';
 import type { AuditEvent } from './events.ts';
 import { failFlight } from './fail.ts';
 import { endLeftovers } from './interrupted.ts';
@@ -15,7 +15,6 @@ import {
   modelOf,
   type StepContext,
   standing,
-  stepRoot,
   workspaceNow,
 } from './step-context.ts';
 import { planTerraform } from './terraform.ts';
@@ -43,7 +42,7 @@ export async function plan(context: StepContext): Promise<Moved> {
     [],
   );
   const before = workspaceNow(context);
-  const folders = freshFolders(stepRoot(context));
+  const { folders, ready } = await context.standby.take(context, 'flight-plan');
   log.commit(
     [],
     [
@@ -62,10 +61,12 @@ export async function plan(context: StepContext): Promise<Moved> {
   const told = { runIndex: runs, workspaceHash: before };
   const options = launchOptions(context, 'flight-plan', folders, told);
   const writ = await planWrit(context);
-  const launched =
+  const launching =
     engine.kind === 'builtin' && engine.name === 'terraform'
-      ? await planTerraform(context, writ, options)
-      : await launch(writ, options);
+      ? planTerraform(context, writ, options)
+      : launch(writ, options, ready);
+  context.standby.prepareAfter(context, 'flight-plan');
+  const launched = await launching;
   const after = workspaceNow(context);
   if (before !== after) return workspaceChanged(context, launched);
   if (!launched.ok) return engineFailed(context, launched);

@@ -3,12 +3,19 @@ import type { Authority } from '../authority/index.ts';
 import type { Digest, JsonObject } from '../core/index.ts';
 import { type Artifact, readArtifacts } from './artifacts.ts';
 import type { FlightDeps } from './deps.ts';
-import { engineInput, type LaunchOptions, type StepFolders, withoutSecrets } from './engine.ts';
+import {
+  engineInput,
+  type LaunchOptions,
+  type LaunchPlace,
+  type StepFolders,
+  withoutSecrets,
+} from './engine.ts';
 import type { Connection } from './host-proxy.ts';
 import type { JudgeBook } from './judges.ts';
 import type { FlightLog } from './log.ts';
 import type { Mode, Read, Receipt } from './protocol.ts';
 import type { StepRecord } from './record.ts';
+import type { Standby } from './standby.ts';
 import type { LoadedWorkflow, ResolvedEngine, Step } from './workflow.ts';
 import { workspaceHash } from './workspace-hash.ts';
 
@@ -19,6 +26,7 @@ export interface StepContext {
   readonly log: FlightLog;
   readonly authority: Authority;
   readonly judges: JudgeBook;
+  readonly standby: Standby;
   readonly step: Step;
   readonly engine: ResolvedEngine;
 }
@@ -58,6 +66,12 @@ export function plannedArtifacts(context: StepContext): Read<readonly Artifact[]
   return readArtifacts(join(stepRoot(context), 'artifacts'), standing(context).receipt?.artifacts ?? []);
 }
 
+/** Where this step's engine is launched. */
+export function placeOf(context: StepContext, mode: Mode, folders: StepFolders): LaunchPlace {
+  const { deps, workflow, step, engine } = context;
+  return { workflow, step, engine, mode, folders, hidden: hiddenOf(deps), isolation: isolationOf(context) };
+}
+
 /** A launch of this step's engine. `workspaceHash` and `token` are what it is told of them. */
 export function launchOptions(
   context: StepContext,
@@ -65,15 +79,9 @@ export function launchOptions(
   folders: StepFolders,
   told: { readonly runIndex: number; readonly workspaceHash: string; readonly token?: string },
 ): LaunchOptions {
-  const { deps, workflow, log, step, engine } = context;
+  const { deps, workflow, log, step } = context;
   return {
-    workflow,
-    step,
-    engine,
-    mode,
-    folders,
-    hidden: hiddenOf(deps),
-    isolation: isolationOf(context),
+    ...placeOf(context, mode, folders),
     secrets: secretsOf(context),
     input: engineInput({ workflow, step, mode, flightId: log.record.flightId, ...told }),
     onConnection: connectionRecorder(context, mode),

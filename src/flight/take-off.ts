@@ -1,7 +1,7 @@
 import { CODES, type Decision, EXIT, type Writ } from '../core/index.ts';
 import { takeOffRequest } from './approval.ts';
 import { readCommandPlan } from './command-plan.ts';
-import { freshTemp, type Launched, launch } from './engine.ts';
+import { type Launched, launch } from './engine.ts';
 import { failFlight } from './fail.ts';
 import { performGit } from './git-take-off.ts';
 import { decide, policyOf } from './judge.ts';
@@ -16,7 +16,6 @@ import {
   plannedArtifacts,
   type StepContext,
   standing,
-  stepRoot,
 } from './step-context.ts';
 import { performTerraform } from './terraform.ts';
 import { transition } from './transition.ts';
@@ -124,12 +123,17 @@ async function perform(context: StepContext, writ: Writ): Promise<Launched> {
   const { engine } = context;
   if (engine.kind === 'builtin' && engine.name === 'command') return performCommands(context, writ);
   const { token, runs = 1 } = standing(context);
-  const options = launchOptions(context, 'take-off', freshTemp(stepRoot(context)), {
+  const { folders, ready } = await context.standby.take(context, 'take-off');
+  const options = launchOptions(context, 'take-off', folders, {
     runIndex: runs - 1,
     workspaceHash: token?.workspace_hash ?? '',
     token: token?.token ?? '',
   });
-  if (engine.kind === 'file' || engine.name === 'files') return launch(writ, options);
+  if (engine.kind === 'file' || engine.name === 'files') {
+    const launching = launch(writ, options, ready);
+    context.standby.prepareAfter(context, 'take-off');
+    return launching;
+  }
   const read = plannedArtifacts(context);
   if (!read.ok) return { ok: false, reason: read.reason };
   const performed = engine.name === 'git' ? performGit : performTerraform;

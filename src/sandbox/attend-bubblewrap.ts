@@ -1,42 +1,62 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
-import { FILTER_FD, GATE_FD, STATUS_FD } from './bubblewrap.ts';
+import { FILTER_FD, STATUS_FD } from './bubblewrap.ts';
 import type { ProcessCgroup } from './process-cgroup.ts';
 
 export { STATUS_FD } from './bubblewrap.ts';
 
-/** What bubblewrap has told so far. */
-export interface StatusReport {
-  /** The init of its pid namespace, as the host counts. */
-  initPid?: number;
+/**
+ * Serves the extra descriptors of a bubblewrap: hears its status, hands it the filter.
+ *
+ * A1 The filter is the gate. bubblewrap reads it when everything else stands; without a whole one it gives up
+ *    and the program never starts. When we are killed the stream ends, and that is all it ever reads.
+ * A2 The filter is handed over when the program may start, and not before bubblewrap has named its init: by then
+ *    it has bound its life to ours. The init has joined its control group by then, too.
+ */
+export interface Attended {
+  /** The init of its pid namespace, as the host counts; undefined until it is told. */
+  readonly initPid: number | undefined;
   /** bubblewrap reports an exit code only for a program it got as far as starting. */
-  finished: boolean;
+  readonly finished: boolean;
+  /** Lets the program start. */
+  release(): void;
 }
 
-/** Serves the extra descriptors of a bubblewrap: hands it the filter, hears its status, opens its gate. */
-export function attend(
-  child: ChildProcess,
-  filter: Uint8Array | undefined,
-  cgroup: ProcessCgroup | undefined,
-): StatusReport {
-  const report: StatusReport = { finished: false };
+export function attend(child: ChildProcess, filter: Uint8Array, cgroup: ProcessCgroup | undefined): Attended {
+  let initPid: number | undefined;
+  let finished = false;
+  let released = false;
+  let text = '';
   const streams: readonly (Readable | Writable | null | undefined)[] = child.stdio;
   // One that ended early reads and writes no more; its exit tells.
   for (const stream of streams.slice(STATUS_FD)) stream?.on('error', () => {});
-  (streams[FILTER_FD] as Writable).end(filter ?? Buffer.alloc(0));
-  let text = '';
+  const handOver = () => {
+    if (released && initPid !== undefined) (streams[FILTER_FD] as Writable).end(filter);
+  };
   (streams[STATUS_FD] as Readable).on('data', (chunk: Buffer) => {
     if (text.length > 4096) return;
     text += chunk.toString('latin1');
-    const init = /"child-pid": *(\d+)/.exec(text)?.[1];
-    if (init !== undefined && report.initPid === undefined) {
-      report.initPid = Number(init);
-      join(cgroup, report.initPid);
-      if (cgroup) (streams[GATE_FD] as Writable).end('x');
+    const init = /"child-pid": *(\d+)\D/.exec(text)?.[1];
+    if (init !== undefined && initPid === undefined) {
+      initPid = Number(init);
+      join(cgroup, initPid);
+      handOver();
     }
-    if (/"exit-code": *\d+/.test(text)) report.finished = true;
+    if (/"exit-code": *\d+/.test(text)) finished = true;
   });
-  return report;
+  return {
+    get initPid() {
+      return initPid;
+    },
+    get finished() {
+      return finished;
+    },
+    release: () => {
+      if (released) return;
+      released = true;
+      handOver();
+    },
+  };
 }
 
 /** The control group is the second line behind the watcher: a run that cannot join it is still watched. */

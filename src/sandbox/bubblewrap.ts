@@ -3,10 +3,8 @@ import type { Network } from './types.ts';
 
 /** File descriptor on which bubblewrap reports the pid inside and that the set-up is finished. */
 export const STATUS_FD = 3;
-/** File descriptor from which bubblewrap reads the seccomp filter. */
+/** File descriptor from which bubblewrap reads the seccomp filter: the last thing it does before the program. */
 export const FILTER_FD = 4;
-/** File descriptor on which bubblewrap waits for our word before it starts the program. */
-export const GATE_FD = 5;
 
 /** Temporary space of a child lives in memory: bounded, or it would be a way to exhaust the host. */
 const SCRATCH_BYTES = 256 * 1024 * 1024;
@@ -18,10 +16,6 @@ export interface BubblewrapInput {
   readonly cwd: string;
   /** bubblewrap ≥ 0.8 can forbid new user namespaces inside. */
   readonly disableUserns: boolean;
-  /** A seccomp filter comes on `FILTER_FD`. */
-  readonly seccomp: boolean;
-  /** Wait on `GATE_FD` before the program starts. */
-  readonly gated?: boolean;
   readonly command: readonly string[];
 }
 
@@ -33,6 +27,7 @@ export interface BubblewrapInput {
  * B3 /proc is read-only: to the kernel a child of root's is root there, capabilities or not, and could set
  *    `kernel.core_pattern` to a program that then runs outside.
  * B4 Masked folders are empty and read-only; `/tmp` and `/dev/shm` are fresh and bounded.
+ * B5 Always a filter, so that the program always waits for it: see `attend-bubblewrap.ts`.
  */
 export function bubblewrapArgs(input: BubblewrapInput): readonly string[] {
   const args = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'];
@@ -47,9 +42,7 @@ export function bubblewrapArgs(input: BubblewrapInput): readonly string[] {
   args.push('--die-with-parent', '--new-session', '--unshare-user');
   if (input.disableUserns) args.push('--disable-userns');
   args.push('--uid', '65534', '--gid', '65534', '--cap-drop', 'ALL');
-  args.push('--chdir', input.cwd, '--json-status-fd', String(STATUS_FD));
-  if (input.seccomp) args.push('--seccomp', String(FILTER_FD));
-  if (input.gated) args.push('--block-fd', String(GATE_FD));
+  args.push('--chdir', input.cwd, '--json-status-fd', String(STATUS_FD), '--seccomp', String(FILTER_FD));
   return [...args, '--', ...input.command];
 }
 

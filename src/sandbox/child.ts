@@ -1,11 +1,12 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf } from '../core/index.ts';
-import { attend, STATUS_FD } from './attend-bubblewrap.ts';
+import { type Attended, attend, STATUS_FD } from './attend-bubblewrap.ts';
 import { withoutLeaks } from './leaked-fds.ts';
 import { whileLive } from './live.ts';
 import type { Launch } from './plan-launch.ts';
-import { descendants, isAlive, isGroupAlive, marked, signalTo, wasLast } from './process-tree.ts';
+import { openProcessCgroup, type ProcessCgroup } from './process-cgroup.ts';
+import { descendants, isAlive, isGroupAlive, marked, newMark, signalTo, wasLast } from './process-tree.ts';
 import type { NotStarted } from './types.ts';
 
 /**
@@ -19,6 +20,8 @@ export interface Child {
   readonly process: ChildProcess;
   readonly pid: number;
   readonly exited: Promise<Exit>;
+  /** Lets a shut-in program start; until then bubblewrap waits. Any other runs from the beginning. */
+  release(): void;
   /** TERM to all of it, KILL to what remains after the grace. */
   terminate(graceMs: number): Promise<void>;
   /** Ends leftovers of a process that has exited, and waits until its streams are closed. */
@@ -50,30 +53,34 @@ type Session = 'own' | 'terminal';
 type Stdio = readonly ('ignore' | 'pipe' | 'inherit' | number)[];
 
 export function spawnChild(launch: Launch, mark: string, stdio: Stdio, session: Session = 'own'): Spawned {
-  const { file, args, argv0, cwd, env, contained, cgroup } = launch;
-  // Status, filter and gate, in the order of their descriptors.
-  const ours = contained ? (['pipe', 'pipe', ...(cgroup ? (['pipe'] as const) : [])] as const) : [];
+  const { file, args, argv0, cwd, env, box } = launch;
+  // Status and filter, in the order of their descriptors.
+  const ours = box ? (['pipe', 'pipe'] as const) : [];
   const streams: StdioOptions = [...withoutLeaks<Stdio[number]>([...stdio, ...ours])];
   let child: ChildProcess;
   try {
     child = spawn(file, args, { argv0, cwd, env, stdio: streams, detached: session === 'own', shell: false });
   } catch (error) {
-    cgroup?.remove();
     return { ok: false, failure: Promise.resolve(spawnFailure(error)) };
   }
   const failed = new Promise<Error>((resolve) => child.once('error', resolve));
   const { pid } = child;
-  if (pid === undefined) {
-    cgroup?.remove();
-    return { ok: false, failure: failed.then(spawnFailure) };
-  }
-  return { ok: true, child: track(child, pid, mark, launch, session === 'own') };
+  if (pid === undefined) return { ok: false, failure: failed.then(spawnFailure) };
+  const cgroup = box?.tasks === undefined ? undefined : openProcessCgroup(newMark(), box.tasks);
+  const attended = box && attend(child, box.filter, cgroup);
+  return { ok: true, child: track(child, pid, mark, attended, cgroup, session === 'own') };
 }
 
-function track(child: ChildProcess, pid: number, mark: string, launch: Launch, ownGroup: boolean): Child {
-  const { contained, cgroup } = launch;
+function track(
+  child: ChildProcess,
+  pid: number,
+  mark: string,
+  attended: Attended | undefined,
+  cgroup: ProcessCgroup | undefined,
+  ownGroup: boolean,
+): Child {
+  const contained = attended !== undefined;
   const startedAt = performance.now();
-  const report = contained ? attend(child, launch.filter, cgroup) : undefined;
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const exited = new Promise<Exit>((resolve) =>
     child.once('exit', (code, signal) => resolve({ code, signal })),
@@ -83,7 +90,7 @@ function track(child: ChildProcess, pid: number, mark: string, launch: Launch, o
   const killNow = () => {
     signalTo(pid, 'SIGKILL', ownGroup);
     // The init of the pid namespace: with it goes everything inside.
-    if (report?.initPid) signalTo(report.initPid, 'SIGKILL');
+    if (attended?.initPid) signalTo(attended.initPid, 'SIGKILL');
   };
   const release = whileLive(killNow);
 
@@ -97,12 +104,12 @@ function track(child: ChildProcess, pid: number, mark: string, launch: Launch, o
 
   const terminate = async (graceMs: number) => {
     const attached = contained ? [] : descendants(pid);
-    if (report?.initPid) signalTo(report.initPid, 'SIGTERM', true);
+    if (attended?.initPid) signalTo(attended.initPid, 'SIGTERM', true);
     else signalTo(pid, 'SIGTERM', ownGroup);
     for (const stray of attached) signalTo(stray, 'SIGTERM');
     const until = performance.now() + graceMs;
     const alive = () =>
-      (report?.initPid ? isAlive(report.initPid) : ownGroup ? isGroupAlive(pid) : isAlive(pid)) ||
+      (attended?.initPid ? isAlive(attended.initPid) : ownGroup ? isGroupAlive(pid) : isAlive(pid)) ||
       attached.some(isAlive);
     while (performance.now() < until && alive()) await delay(POLL_MS);
     for (const stray of [...attached, ...(contained ? [] : descendants(pid))]) signalTo(stray, 'SIGKILL');
@@ -117,7 +124,7 @@ function track(child: ChildProcess, pid: number, mark: string, launch: Launch, o
     }
     // The init of a pid namespace holds our pipes to its end, so once they are closed it need not be waited for.
     await drained(child, closed);
-    for (let i = 0; i < CLOSE_TURNS && report?.initPid && isAlive(report.initPid); i++) await delay(1);
+    for (let i = 0; i < CLOSE_TURNS && attended?.initPid && isAlive(attended.initPid); i++) await delay(1);
     // A started process's streams belong to its caller, who may still be reading what it last said.
     if (streams === 'destroy') for (const stream of child.stdio) stream?.destroy();
     else for (const stream of child.stdio.slice(STATUS_FD)) stream?.destroy();
@@ -129,6 +136,7 @@ function track(child: ChildProcess, pid: number, mark: string, launch: Launch, o
     process: child,
     pid,
     exited,
+    release: () => attended?.release(),
     terminate,
     cleanUp,
     killNow,
@@ -137,7 +145,7 @@ function track(child: ChildProcess, pid: number, mark: string, launch: Launch, o
       if (contained) return Math.max(0, descendants(pid).length - 1);
       return new Set([pid, ...descendants(pid), ...marked(mark, pid, performance.now() - startedAt)]).size;
     },
-    setUp: () => report === undefined || report.finished,
+    setUp: () => attended === undefined || attended.finished,
   };
 }
 

@@ -14,9 +14,9 @@ export type BubblewrapState =
   | {
       readonly available: true;
       readonly path: string;
-      /** Older versions of bubblewrap, and kernels without filters, go without these two. */
+      /** Older versions of bubblewrap go without. */
       readonly disableUserns: boolean;
-      readonly filter: Uint8Array | undefined;
+      readonly filter: Uint8Array;
     }
   | { readonly available: false; readonly reason: string };
 
@@ -34,23 +34,13 @@ async function probe(): Promise<BubblewrapState> {
   const yes = resolveProgram('true');
   if (path === undefined) return { available: false, reason: 'bwrap is not installed' };
   if (yes === undefined) return { available: false, reason: 'there is no program `true` to try it with' };
-  const known = seccompFilter();
+  const filter = seccompFilter();
   let reason = '';
-  for (const filter of known ? [known, undefined] : [undefined]) {
-    for (const disableUserns of [true, false]) {
-      const seccomp = filter !== undefined;
-      const args = bubblewrapArgs({
-        mounts: [],
-        network: 'none',
-        cwd: '/',
-        disableUserns,
-        seccomp,
-        command: [yes],
-      });
-      const result = await tryOnce(path, args, filter);
-      if (result === undefined) return { available: true, path, disableUserns, filter };
-      reason = result;
-    }
+  for (const disableUserns of [true, false]) {
+    const args = bubblewrapArgs({ mounts: [], network: 'none', cwd: '/', disableUserns, command: [yes] });
+    const result = await tryOnce(path, args, filter);
+    if (result === undefined) return { available: true, path, disableUserns, filter };
+    reason = result;
   }
   return { available: false, reason };
 }
@@ -59,21 +49,13 @@ async function probe(): Promise<BubblewrapState> {
 async function tryOnce(
   path: string,
   args: readonly string[],
-  filter: Uint8Array | undefined,
+  filter: Uint8Array,
 ): Promise<string | undefined> {
-  const launch = {
-    ok: true,
-    file: path,
-    args,
-    argv0: 'bwrap',
-    env: {},
-    cwd: '/',
-    contained: true,
-    ...(filter ? { filter } : {}),
-  } as const;
+  const launch = { file: path, args, argv0: 'bwrap', env: {}, cwd: '/', box: { filter, bound: [] } };
   const spawned = spawnChild(launch, newMark(), ['ignore', 'ignore', 'pipe']);
   if (!spawned.ok) return (await spawned.failure).reason;
   const { child } = spawned;
+  child.release();
   const stderr = new Capture(500);
   child.process.stderr?.on('data', stderr.push);
   const timer = setTimeout(child.killNow, PROBE_MS);

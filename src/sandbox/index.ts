@@ -2,6 +2,7 @@
 export { baseEnvironment, SYSTEM_PATH } from './environment.ts';
 export { type BubblewrapState, bubblewrapAvailable } from './host.ts';
 export { endOrphans } from './orphans.ts';
+export { makeReady, type ReadySandbox } from './ready.ts';
 export { resolveProgram } from './resolve-program.ts';
 export { run, runPipeline } from './run.ts';
 export { runInteractive, start } from './start.ts';

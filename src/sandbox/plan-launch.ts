@@ -6,28 +6,33 @@ import { bubblewrapArgs } from './bubblewrap.ts';
 import { bubblewrapAvailable, hostMasks, lookOnDisk } from './host.ts';
 import { limitPrefix, taskLimit } from './limits.ts';
 import { planMounts } from './mounts.ts';
-import { openProcessCgroup, type ProcessCgroup } from './process-cgroup.ts';
-import { markValue, newMark, RUN_MARK } from './process-tree.ts';
+import { markValue, RUN_MARK } from './process-tree.ts';
 import { lookUpProgram } from './resolve-program.ts';
 import { type NotStarted, RELAY_PORT, type RunSpec } from './types.ts';
 
 /** What is handed to the kernel. */
 export interface Launch {
-  readonly ok: true;
   readonly file: string;
   readonly args: readonly string[];
   readonly argv0: string;
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
   /** Shut in by bubblewrap: it reports on the status descriptor and its pid namespace ends with it. */
-  readonly contained: boolean;
-  readonly filter?: Uint8Array;
-  /** Joined by the program before it starts. */
-  readonly cgroup?: ProcessCgroup;
+  readonly box?: Box;
 }
-export type LaunchPlan = Launch | { readonly ok: false; readonly failure: Omit<NotStarted, 'durationMs'> };
 
-type Launchable = Pick<RunSpec, 'argv' | 'env' | 'cwd' | 'limits' | 'profile'>;
+export interface Box {
+  readonly filter: Uint8Array;
+  /** What is shown inside by a mount of its own, the program included. */
+  readonly bound: readonly string[];
+  /** Most tasks the kernel may let it have. */
+  readonly tasks?: number;
+}
+export type LaunchPlan =
+  | { readonly ok: true; readonly launch: Launch }
+  | { readonly ok: false; readonly failure: Omit<NotStarted, 'durationMs'> };
+
+export type Launchable = Pick<RunSpec, 'argv' | 'env' | 'cwd' | 'limits' | 'profile'>;
 
 /**
  * From a spec to the words that will be executed. A bad program or path is a value; a machine that cannot
@@ -57,9 +62,9 @@ export async function planLaunch(
     const env = { ...spec.env, [RUN_MARK]: markValue(mark) };
     const [file, ...before] = prefix;
     if (file === undefined)
-      return { ok: true, file: program.path, args: rest, argv0: word, env, cwd: spec.cwd, contained: false };
+      return planned({ file: program.path, args: rest, argv0: word, env, cwd: spec.cwd });
     const args = [...before, program.path, ...rest];
-    return { ok: true, file, args, argv0: file, env, cwd: spec.cwd, contained: false };
+    return planned({ file, args, argv0: file, env, cwd: spec.cwd });
   }
 
   const bubblewrap = await bubblewrapAvailable();
@@ -78,27 +83,24 @@ export async function planLaunch(
   const plan = planMounts(wanted, lookOnDisk);
   if (!plan.ok) return cannot(126, plan.reason);
   const processes = spec.limits?.processes;
-  const cgroup = processes === undefined ? undefined : openProcessCgroup(newMark(), taskLimit(processes));
   const args = bubblewrapArgs({
-    gated: cgroup !== undefined,
     mounts: plan.mounts,
     network: profile.network,
     cwd: plan.cwd,
     disableUserns: bubblewrap.disableUserns,
-    seccomp: bubblewrap.filter !== undefined,
     command: [...relay, ...prefix, program.path, ...rest],
   });
-  return {
-    ok: true,
-    file: bubblewrap.path,
-    args,
-    argv0: 'bwrap',
-    env: spec.env,
-    cwd: '/',
-    contained: true,
-    ...(bubblewrap.filter ? { filter: bubblewrap.filter } : {}),
-    ...(cgroup ? { cgroup } : {}),
+  const bound = plan.mounts.filter((m) => m.access !== 'masked').map((m) => m.path);
+  const box: Box = {
+    filter: bubblewrap.filter,
+    bound: [...bound, program.path],
+    ...(processes === undefined ? {} : { tasks: taskLimit(processes) }),
   };
+  return planned({ file: bubblewrap.path, args, argv0: 'bwrap', env: spec.env, cwd: '/', box });
+}
+
+function planned(launch: Launch): LaunchPlan {
+  return { ok: true, launch };
 }
 
 /** The relay before the program: our own Node, our own file, the socket it leads to. */

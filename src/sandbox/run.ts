@@ -1,12 +1,13 @@
 import { CODES, type Writ, WritError } from '../core/index.ts';
 import { Capture } from './capture.ts';
-import { type Child, type Exit, spawnChild } from './child.ts';
+import { type Child, type Exit, type Spawned, spawnChild } from './child.ts';
 import { claim } from './claim.ts';
 import { exitCodeOf } from './exit-code.ts';
 import { outputLimit } from './limits.ts';
 import { closeEnds, closePlaces, openPipes, type Pipe, visitAsWriter } from './pipes.ts';
 import { type Launch, planLaunch } from './plan-launch.ts';
 import { newMark } from './process-tree.ts';
+import { type ReadySandbox, takeReady } from './ready.ts';
 import type { Output, PipelineOutcome, RunOutcome, RunSpec, StageOutcome } from './types.ts';
 import { watchProcesses } from './watch-processes.ts';
 
@@ -14,9 +15,16 @@ const DEFAULT_KILL_AFTER_MS = 2000;
 /** Beyond this setTimeout fires at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Runs one program to its end. Everything that can go wrong with the program itself is a value. */
-export async function run(writ: Writ, spec: RunSpec): Promise<RunOutcome> {
-  return (await runPipeline(writ, [spec])).outcome;
+/**
+ * Runs one program to its end. Everything that can go wrong with the program itself is a value. `ready` is a
+ * sandbox made for this spec; it is used up, or ended when it does not fit.
+ */
+export async function run(writ: Writ, spec: RunSpec, ready?: ReadySandbox): Promise<RunOutcome> {
+  try {
+    return (await runStages(writ, [spec], ready)).outcome;
+  } finally {
+    await ready?.discard();
+  }
 }
 
 interface Stage {
@@ -29,7 +37,15 @@ interface Stage {
  * Runs programs joined by pipes, without a shell. One timeout for all: the longest of the specs'. Only the
  * first may have stdin.
  */
-export async function runPipeline(writ: Writ, specs: readonly RunSpec[]): Promise<PipelineOutcome> {
+export function runPipeline(writ: Writ, specs: readonly RunSpec[]): Promise<PipelineOutcome> {
+  return runStages(writ, specs);
+}
+
+async function runStages(
+  writ: Writ,
+  specs: readonly RunSpec[],
+  ready?: ReadySandbox,
+): Promise<PipelineOutcome> {
   let startedAt = performance.now();
   const elapsed = () => performance.now() - startedAt;
   const argvs = specs.map((spec) => [...spec.argv]);
@@ -39,9 +55,9 @@ export async function runPipeline(writ: Writ, specs: readonly RunSpec[]): Promis
   if (specs.slice(1).some((spec) => spec.stdin !== undefined))
     throw invalid('only the first stage has stdin');
   const timeoutMs = longestTimeout(specs);
-  const ready = Promise.all(specs.map((spec) => spec.after));
+  const mayStart = Promise.all(specs.map((spec) => spec.after));
   // Heard below, when everything else is prepared.
-  ready.catch(() => {});
+  mayStart.catch(() => {});
   claim(
     writ,
     argvs,
@@ -59,27 +75,22 @@ export async function runPipeline(writ: Writ, specs: readonly RunSpec[]): Promis
   const launches: Launch[] = [];
   for (const [i, spec] of specs.entries()) {
     const plan = await planLaunch(spec, argvs[i] ?? [], mark);
-    if (!plan.ok) {
-      for (const { cgroup } of launches) cgroup?.remove();
-      return { outcome: { ...plan.failure, durationMs: elapsed() }, stages: [] };
-    }
-    launches.push(plan);
+    if (!plan.ok) return { outcome: { ...plan.failure, durationMs: elapsed() }, stages: [] };
+    launches.push(plan.launch);
   }
 
   const pipes = await openPipes(launches.length - 1);
   try {
-    await ready;
+    await mayStart;
   } catch (error) {
     closeEnds(pipes);
     closePlaces(pipes);
-    for (const { cgroup } of launches) cgroup?.remove();
     throw error;
   }
   startedAt = performance.now();
-  const started = await startStages(specs, argvs, launches, mark, pipes);
+  const started = await startStages(specs, argvs, launches, mark, pipes, ready);
   if (!started.ok) {
     closePlaces(pipes);
-    for (const { cgroup } of launches) cgroup?.remove();
     return { outcome: { ...started.failure, durationMs: elapsed() }, stages: [] };
   }
   const { stages } = started;
@@ -126,17 +137,22 @@ async function startStages(
   launches: readonly Launch[],
   mark: string,
   pipes: readonly Pipe[],
+  ready: ReadySandbox | undefined,
 ) {
   const stages: Stage[] = [];
   try {
     for (const [i, launch] of launches.entries()) {
       const stdin = pipes[i - 1]?.read ?? (specs[0]?.stdin === undefined ? 'ignore' : 'pipe');
-      const spawned = spawnChild(launch, mark, [stdin, pipes[i]?.write ?? 'pipe', 'pipe']);
+      const waiting = ready && stdin === 'pipe' ? takeReady(ready, launch) : undefined;
+      const spawned: Spawned = waiting
+        ? { ok: true, child: waiting }
+        : spawnChild(launch, mark, [stdin, pipes[i]?.write ?? 'pipe', 'pipe']);
       if (!spawned.ok) {
         for (const { child } of stages) child.killNow();
         await Promise.all(stages.map(({ child }) => child.cleanUp()));
         return { ok: false, failure: await spawned.failure } as const;
       }
+      spawned.child.release();
       const spec = specs[i];
       const stderr = new Capture(outputLimit(spec?.limits));
       spawned.child.process.stderr?.on('data', stderr.push);

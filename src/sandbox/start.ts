@@ -27,11 +27,12 @@ export async function start(writ: Writ, spec: StartSpec): Promise<RunningProcess
   claim(writ, [argv], [spec.cwd]);
   spec.signal?.throwIfAborted();
   const mark = newMark();
-  const launch = await planLaunch(spec, argv, mark);
-  if (!launch.ok) throw missing(launch.failure);
-  const spawned = spawnChild(launch, mark, ['pipe', 'pipe', 'pipe']);
+  const plan = await planLaunch(spec, argv, mark);
+  if (!plan.ok) throw missing(plan.failure);
+  const spawned = spawnChild(plan.launch, mark, ['pipe', 'pipe', 'pipe']);
   if (!spawned.ok) throw missing(await spawned.failure);
   const { child } = spawned;
+  child.release();
   const { stdin, stdout, stderr } = child.process;
   if (!stdin || !stdout || !stderr)
     throw missing({ kind: 'not_started', exitCode: 126, reason: 'no streams' });
@@ -61,15 +62,16 @@ export async function runInteractive(writ: Writ, spec: InteractiveSpec): Promise
   const argv = [...spec.argv];
   claim(writ, [argv], [spec.cwd]);
   const mark = newMark();
-  const launch = await planLaunch(spec, argv, mark);
-  if (!launch.ok) return { ...launch.failure, durationMs: performance.now() - startedAt };
-  return await onTerminal(launch, mark, startedAt);
+  const plan = await planLaunch(spec, argv, mark);
+  if (!plan.ok) return { ...plan.failure, durationMs: performance.now() - startedAt };
+  return await onTerminal(plan.launch, mark, startedAt);
 }
 
 async function onTerminal(launch: Launch, mark: string, startedAt: number): Promise<RunOutcome> {
   const spawned = spawnChild(launch, mark, ['inherit', 'inherit', 'inherit'], 'terminal');
   if (!spawned.ok) return { ...(await spawned.failure), durationMs: performance.now() - startedAt };
   const { child } = spawned;
+  child.release();
   // Ctrl-C at this terminal is meant for the program, though it reaches us as well.
   const leaveIt = () => {};
   for (const signal of TERMINAL_SIGNALS) process.on(signal, leaveIt);

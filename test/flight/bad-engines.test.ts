@@ -175,7 +175,7 @@ describe('an engine that fills the disk', () => {
     expect(code).toBe(1);
     expect(message).toContain('more than it may keep');
     expect(events.some((e) => e.event_type === 'engine_completed' && e.severity === 'error')).toBe(true);
-    expect(existsSync(flightFile(dir, json.flight_id, 'steps/one/temp/big0'))).toBe(false);
+    expect(existsSync(flightFile(dir, json.flight_id, 'steps/one/temp/flight-plan/big0'))).toBe(false);
   });
 
   it('is stopped when it makes files without end', async () => {

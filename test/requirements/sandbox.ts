@@ -125,4 +125,19 @@ export const requirements: readonly Requirement[] = [
     'toolchain.md Sandbox',
     'System calls that lead round the namespaces, or leave set-user-id files, are refused inside.',
   ),
+  must(
+    'SBX-32',
+    'overview.md Rooms',
+    'A sandbox made ready ahead runs nothing before it is given a writ, and is ended when it is not wanted.',
+  ),
+  must(
+    'SBX-33',
+    'flight.md Plan-token',
+    'A sandbox made ready ahead is used only for the launch it was made for, while all it shows is still the same.',
+  ),
+  must(
+    'SBX-34',
+    'flight.md Engine contract',
+    'When we are killed a sandbox that waits is gone at whatever moment, and its program has not started.',
+  ),
 ];

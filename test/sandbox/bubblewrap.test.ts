@@ -63,7 +63,6 @@ describe('bubblewrap arguments', () => {
       network: 'none',
       cwd: '/w',
       disableUserns: true,
-      seccomp: true,
       command: ['/usr/bin/env', '-0'],
     });
     expect(args.join(' ')).toBe(
@@ -89,7 +88,6 @@ describe('bubblewrap arguments', () => {
       network: 'host',
       cwd: '/w',
       disableUserns: false,
-      seccomp: false,
       command: ['/usr/bin/env'],
     });
     expect(args.join(' ')).toBe(
@@ -101,7 +99,8 @@ describe('bubblewrap arguments', () => {
         '--remount-ro /run --remount-ro /w/.writ --remount-ro /dev --remount-ro /proc',
         '--unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try',
         '--die-with-parent --new-session --unshare-user',
-        '--uid 65534 --gid 65534 --cap-drop ALL --chdir /w --json-status-fd 3 -- /usr/bin/env',
+        '--uid 65534 --gid 65534 --cap-drop ALL --chdir /w --json-status-fd 3 --seccomp 4',
+        '-- /usr/bin/env',
       ].join(' '),
     );
   });
@@ -120,7 +119,6 @@ describe('bubblewrap arguments', () => {
           network: 'none',
           cwd: '/',
           disableUserns,
-          seccomp: true,
           command: ['/bin/true'],
         });
         expect(args.slice(0, 3)).toEqual(['--ro-bind', '/', '/']);

@@ -60,6 +60,9 @@ afterAll(() => {
   bench.remove();
 });
 
+/** Processors whose system calls the filter knows. */
+const filtered = ['x64', 'arm64'].includes(process.arch);
+
 describe.skipIf(!state.available)('escapes from bubblewrap', () => {
   it('the workspace can be written and the rest of the disk cannot', async () => {
     const seen = await script(
@@ -284,7 +287,7 @@ describe.skipIf(!state.available)('escapes from bubblewrap', () => {
     expect(targets.length).toBeLessThanOrEqual(2);
   });
 
-  it.skipIf(!(state.available && state.filter))(
+  it.skipIf(!filtered)(
     '[SBX-30] system calls that lead round the namespaces are refused: other sockets, io_uring, keys, kernel log',
     async () => {
       const attempt = `
@@ -308,10 +311,8 @@ print('done')`;
     },
   );
 
-  it.skipIf(!(state.available && state.filter))(
-    '[SBX-30] no set-user-id file is left behind, by whatever call',
-    async () => {
-      const attempt = `
+  it.skipIf(!filtered)('[SBX-30] no set-user-id file is left behind, by whatever call', async () => {
+    const attempt = `
 import os
 open('plain', 'w').close()
 fd = os.open('plain', os.O_RDWR)
@@ -331,10 +332,9 @@ for name, work in {
 os.chmod('plain', 0o755)
 os.open('plain', os.O_RDONLY, 0o7777)
 print('done')`;
-      expect((await runs(['python3', '-c', attempt], shut())).stdout).toBe('done\n');
-      expect((await runs(['find', inside, '-perm', '/6000'])).stdout).toBe('');
-    },
-  );
+    expect((await runs(['python3', '-c', attempt], shut())).stdout).toBe('done\n');
+    expect((await runs(['find', inside, '-perm', '/6000'])).stdout).toBe('');
+  });
 
   it('devices: only the harmless ones, and none can be made', async () => {
     const seen = await script(
