@@ -20,7 +20,14 @@ import {
 } from './support/craft.ts';
 import { scratch } from './support/scratch.ts';
 import { tsharkVersion } from './support/tshark.ts';
-import { cutWlanFrames, snmpFrames, uncommonFrames } from './support/uncommon.ts';
+import {
+  cutFrames,
+  cutWlanFrames,
+  halfRangeApart,
+  snmpFrames,
+  teredoFrames,
+  uncommonFrames,
+} from './support/uncommon.ts';
 
 const supported = tsharkVersion()?.startsWith('4.0.') === true;
 const datagram = eth(0x0800, ip4(17, udp(1000, 2000, [1, 2, 3])));
@@ -123,6 +130,8 @@ describe('framings and records seldom met', () => {
     test.each([
       ['tunnels', frames],
       ['SNMP', snmp],
+      ['cut tunnels', () => file('cut.pcap', pcap(cutFrames([...uncommonFrames(), ...teredoFrames()])))],
+      ['numbers half the range apart', () => file('half.pcap', pcap(halfRangeApart()))],
       ['wireless', wireless],
       ['records', () => file('both.pcapng', records(false))],
       ['records in the other order', () => file('both.pcapng', records(true))],

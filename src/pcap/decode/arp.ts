@@ -15,7 +15,7 @@ function atmFits(b: Uint8Array, o: number, end: number): boolean {
 /** ARP and RARP. Counters take every occurrence; facts only Ethernet over IPv4. */
 export function arp(e: Engine, b: Uint8Array, o: number, end: number): void {
   if (o + 8 > end) {
-    if (o + 2 <= end) e.bits |= HAS.arp;
+    if (o + 2 <= end && u16be(b, o) !== ATM) e.bits |= HAS.arp;
     return;
   }
   const hardware = u16be(b, o);

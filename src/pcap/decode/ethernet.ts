@@ -6,7 +6,7 @@ import type { Engine } from '../engine.ts';
 import { u16be } from '../read/bytes.ts';
 import { arp } from './arp.ts';
 import { HAS } from './bits.ts';
-import { ipv4, ipv6 } from './ip.ts';
+import { ip, ipv4, ipv6 } from './ip.ts';
 import {
   aristaTimestamp,
   batman,
@@ -51,8 +51,8 @@ export function ethernet(e: Engine, b: Uint8Array, o: number, end: number, wire:
 /** Cisco FabricPath, perhaps behind one tag: a whole frame, whose check sequence was replaced by the outer one. */
 function fabricPath(e: Engine, b: Uint8Array, o: number, end: number, wire: number, type: number): boolean {
   const at = type === FABRIC_PATH ? 12 : 16;
-  if (o + at + 4 > end || u16be(b, o + at) !== FABRIC_PATH) return false;
-  ethernet(e, b, o + at + 4, Math.min(end, wire - 4), wire - 4);
+  if (o + at + 2 > end || u16be(b, o + at) !== FABRIC_PATH) return false;
+  if (o + at + 4 <= end) ethernet(e, b, o + at + 4, Math.min(end, wire - 4), wire - 4);
   return true;
 }
 
@@ -173,7 +173,7 @@ export function llc(e: Engine, b: Uint8Array, o: number, end: number, wire: numb
   if (unnumbered ? (control & 0xef) !== 3 : (control & 1) !== 0) return;
   const next = o + (unnumbered ? 3 : 4);
   if (dsap === 0xaa && (ssap & 0xfe) === 0xaa) snap(e, b, next, end, wire, padding);
-  else if (dsap === 0x06) ipv4(e, b, next, end, wire);
+  else if (dsap === 0x06) ip(e, b, next, end, wire);
   else if (dsap === 0xfe && next < end) nlpid(e, b, next, end, wire);
 }
 

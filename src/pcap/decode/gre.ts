@@ -4,7 +4,7 @@ import { u16be } from '../read/bytes.ts';
 import { arp } from './arp.ts';
 import { HAS } from './bits.ts';
 import { ethernet, ethertype, MAX_DEPTH } from './ethernet.ts';
-import { ipv4, ipv6 } from './ip.ts';
+import { ip, ipv6 } from './ip.ts';
 import { nsh, ppp } from './link-tunnels.ts';
 import { mpls } from './mpls.ts';
 import { chdlc, frameRelay } from './wan.ts';
@@ -58,13 +58,13 @@ export function greCarried(
 ): void {
   switch (type) {
     case 0x0800:
-      ipv4(e, b, o, end, wire);
+      ip(e, b, o, end, wire);
       break;
     case 0x86dd:
       ipv6(e, b, o, end, wire, false);
       break;
     case 0x883e: // WCCP: a redirect header stands before the packet unless it starts like IPv4 already
-      if (o < end) ipv4(e, b, b[o]! >> 4 === 4 ? o : o + 4, end, wire);
+      if (o < end) ip(e, b, b[o]! >> 4 === 4 ? o : o + 4, end, wire);
       break;
     case 0x6400:
     case 0x6558:
@@ -123,5 +123,5 @@ function erspan3(e: Engine, b: Uint8Array, o: number, end: number, wire: number)
   const next = o + 12 + ((b[o + 11]! & 1) !== 0 ? 8 : 0);
   const frameType = (b[o + 10]! >> 2) & 0x1f;
   if (frameType === 0) ethernet(e, b, next, end, wire);
-  else if (frameType === 2) ipv4(e, b, next, end, wire);
+  else if (frameType === 2) ip(e, b, next, end, wire);
 }

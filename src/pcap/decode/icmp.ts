@@ -2,7 +2,7 @@
 import type { Engine } from '../engine.ts';
 import { HAS } from './bits.ts';
 import { MAX_DEPTH } from './ethernet.ts';
-import { ipv4, ipv6 } from './ip.ts';
+import { ip, ipv6 } from './ip.ts';
 
 export function icmp(e: Engine, b: Uint8Array, o: number, end: number, wire: number): void {
   if (o + 6 > end || ++e.depth > MAX_DEPTH) return;
@@ -50,7 +50,7 @@ function quoted(e: Engine, b: Uint8Array, o: number, captured: number, wire: num
   const end = Math.min(captured, wire);
   if (o >= end) return;
   aside(e, () => {
-    if (version === 4) ipv4(e, b, o, end, wire);
+    if (version === 4) ip(e, b, o, end, wire);
     else ipv6(e, b, o, end, wire, false);
   });
 }

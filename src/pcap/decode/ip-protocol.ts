@@ -5,7 +5,7 @@ import { i32be, u16be } from '../read/bytes.ts';
 import { ethernet, MAX_DEPTH } from './ethernet.ts';
 import { gre } from './gre.ts';
 import { icmp, icmpv6 } from './icmp.ts';
-import { fragmentOf, ipv4, ipv6 } from './ip.ts';
+import { fragmentOf, ip, ipv4, ipv6 } from './ip.ts';
 import { mpls } from './mpls.ts';
 import { tcp } from './tcp.ts';
 import { udp, udpLite } from './udp.ts';
@@ -41,7 +41,7 @@ export function ipProtocol(
         icmpv6(e, b, o, end, wire);
         return;
       case 4:
-        ipv4(e, b, o, end, wire);
+        ip(e, b, o, end, wire);
         return;
       case 41:
         ipv6(e, b, o, end, wire, false);

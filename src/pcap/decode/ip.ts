@@ -63,6 +63,12 @@ export function ipv4(e: Engine, b: Uint8Array, o: number, end: number, wire: num
   ipProtocol(e, b, payload, last, stop, protocol);
 }
 
+/** What is announced as IP and may be either version. */
+export function ip(e: Engine, b: Uint8Array, o: number, end: number, wire: number): void {
+  if (o < end && b[o]! >> 4 === 6) ipv6(e, b, o, end, wire, false);
+  else ipv4(e, b, o, end, wire);
+}
+
 /** `claimed` is where the header says the fragment ends: only fragments captured to there are kept. */
 export function fragmentOf(
   e: Engine,

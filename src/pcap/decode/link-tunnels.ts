@@ -2,7 +2,7 @@
 import type { Engine } from '../engine.ts';
 import { u16be } from '../read/bytes.ts';
 import { ethernet, ethertype, llc, MAX_DEPTH } from './ethernet.ts';
-import { ipv4, ipv6 } from './ip.ts';
+import { ip, ipv6 } from './ip.ts';
 import { mpls } from './mpls.ts';
 
 /** PPP, with or without address and control, with a protocol of one or two bytes. */
@@ -27,7 +27,7 @@ export function pppProtocol(e: Engine, b: Uint8Array, start: number, end: number
   switch (protocol) {
     case 0x0021:
     case 0x0800:
-      ipv4(e, b, o, end, wire);
+      ip(e, b, o, end, wire);
       return;
     case 0x0057:
     case 0x86dd:
@@ -120,7 +120,7 @@ export function nsh(e: Engine, b: Uint8Array, o: number, end: number, wire: numb
   if (length < 8) return;
   switch (b[o + 3]) {
     case 1:
-      ipv4(e, b, o + length, end, wire);
+      ip(e, b, o + length, end, wire);
       return;
     case 2:
       ipv6(e, b, o + length, end, wire, false);

@@ -6,7 +6,7 @@ import { NO_LINK } from '../read/sink.ts';
 import { arp } from './arp.ts';
 import { ethernet, ethertype, llc } from './ethernet.ts';
 import { greCarried } from './gre.ts';
-import { ipv4, ipv6 } from './ip.ts';
+import { ip, ipv4, ipv6 } from './ip.ts';
 import { ppp, pppoeSession } from './link-tunnels.ts';
 import { chdlc, frameRelay } from './wan.ts';
 import { avs, ppi, prism, radiotap, wlan } from './wlan.ts';
@@ -32,7 +32,7 @@ export function link(e: Engine, b: Uint8Array, o: number, end: number, wire: num
     case LINK.atm_clip_18:
     case LINK.atm_clip:
     case LINK.atm_clip_106:
-      anyIp(e, b, o, end, wire);
+      ip(e, b, o, end, wire);
       break;
     case LINK.ipv6:
       ipv6(e, b, o, end, wire, false);
@@ -162,12 +162,6 @@ function raw(e: Engine, b: Uint8Array, o: number, end: number, wire: number): vo
   else if (b[o] === 0xff && o + 1 < end && b[o + 1] === 3) ppp(e, b, o, end, wire);
 }
 
-/** Links that promise IP and may carry either version. */
-function anyIp(e: Engine, b: Uint8Array, o: number, end: number, wire: number): void {
-  if (o < end && b[o]! >> 4 === 6) ipv6(e, b, o, end, wire, false);
-  else ipv4(e, b, o, end, wire);
-}
-
 /** PPP, or Cisco's framing under the same link type. */
 function serial(e: Engine, b: Uint8Array, o: number, end: number, wire: number): void {
   if (o < end && (b[o] === 0x0f || b[o] === 0x8f)) chdlc(e, b, o, end, wire);
@@ -186,10 +180,17 @@ function loopback(e: Engine, b: Uint8Array, o: number, end: number, wire: number
     ppp(e, b, o, end, wire);
     return;
   }
-  const value = hostOrder(b, o);
+  const value = loopbackFamily(b, o);
   // Some systems write an Ethernet type instead of a family.
-  if (value > 1500) ethertype(e, b, o + 4, end, wire, value);
+  if (value > 1500) ethertype(e, b, o + 4, end, wire, value & 0xffff);
   else family(e, b, o + 4, end, wire, value);
+}
+
+/** Four bytes in either order; some systems write two and leave the rest as it was. */
+function loopbackFamily(b: Uint8Array, o: number): number {
+  const little = u32le(b, o);
+  if (little > 0xffff) return b[o + 3] === 0 && b[o + 2]! < 6 ? u16le(b, o + 2) : u32be(b, o);
+  return b[o] === 0 && b[o + 1]! < 6 ? b[o + 1]! : little;
 }
 
 /** OpenBSD's enc(4): family, security parameters, flags. */
@@ -219,7 +220,7 @@ function juniper(e: Engine, b: Uint8Array, o: number, end: number, wire: number)
 function family(e: Engine, b: Uint8Array, o: number, end: number, wire: number, value: number): void {
   switch (value) {
     case 2:
-      ipv4(e, b, o, end, wire);
+      ip(e, b, o, end, wire);
       break;
     case 24:
     case 28:
@@ -241,7 +242,7 @@ function nflog(e: Engine, b: Uint8Array, start: number, end: number, wire: numbe
     if ((u16le(b, o + 2) & 0x7fff) === 9) {
       const stop = Math.min(end, o + length);
       const limit = Math.min(wire, o + length);
-      if (family4) ipv4(e, b, o + 4, stop, limit);
+      if (family4) ip(e, b, o + 4, stop, limit);
       else if (b[start] === 10) ipv6(e, b, o + 4, stop, limit, false);
       return;
     }
@@ -265,7 +266,7 @@ function tokenRing(e: Engine, b: Uint8Array, o: number, end: number, wire: numbe
 
 function ipnet(e: Engine, b: Uint8Array, o: number, end: number, wire: number): void {
   if (o + 24 > end) return;
-  if (b[o + 1] === 2) ipv4(e, b, o + 24, end, wire);
+  if (b[o + 1] === 2) ip(e, b, o + 24, end, wire);
   else if (b[o + 1] === 26) ipv6(e, b, o + 24, end, wire, false);
 }
 
@@ -274,7 +275,7 @@ function arcnet(e: Engine, b: Uint8Array, o: number, end: number, wire: number, 
   if (o + header > end) return;
   const protocol = b[o + header - 1]!;
   const next = o + header + (protocol >= 240 ? 0 : 3);
-  if (protocol === 212 || protocol === 240) ipv4(e, b, next, end, wire);
+  if (protocol === 212 || protocol === 240) ip(e, b, next, end, wire);
   else if (protocol === 213 || protocol === 241) arp(e, b, next, end);
   else if (protocol === 196) ipv6(e, b, next, end, wire, false);
 }

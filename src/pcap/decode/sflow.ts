@@ -3,7 +3,7 @@ import type { Engine } from '../engine.ts';
 import { u32be } from '../read/bytes.ts';
 import { ethernet, MAX_DEPTH } from './ethernet.ts';
 import { aside } from './icmp.ts';
-import { ipv4, ipv6 } from './ip.ts';
+import { ip, ipv6 } from './ip.ts';
 import { ppp } from './link-tunnels.ts';
 import { mpls } from './mpls.ts';
 import { wlan } from './wlan.ts';
@@ -60,7 +60,7 @@ function sampled(e: Engine, b: Uint8Array, o: number, limit: number): void {
         wlan(e, b, start, end, wire);
         break;
       case 11:
-        ipv4(e, b, start, end, wire);
+        ip(e, b, start, end, wire);
         break;
       case 12:
         ipv6(e, b, start, end, wire, false);

@@ -4,7 +4,7 @@ import { u16be } from '../read/bytes.ts';
 import { HAS } from './bits.ts';
 import { ethernet, ethertype, MAX_DEPTH } from './ethernet.ts';
 import { gre } from './gre.ts';
-import { ipv4, ipv6 } from './ip.ts';
+import { ip, ipv4, ipv6 } from './ip.ts';
 import { ipProtocol } from './ip-protocol.ts';
 import { nsh, ppp } from './link-tunnels.ts';
 import { mpls } from './mpls.ts';
@@ -21,7 +21,7 @@ export function vxlanGpe(e: Engine, b: Uint8Array, o: number, end: number, wire:
   if (o + 8 > end) return;
   switch (b[o + 3]) {
     case 1:
-      ipv4(e, b, o + 8, end, wire);
+      ip(e, b, o + 8, end, wire);
       break;
     case 2:
       ipv6(e, b, o + 8, end, wire, false);
@@ -80,11 +80,14 @@ function anyIp(e: Engine, b: Uint8Array, o: number, end: number, wire: number): 
 export function teredo(e: Engine, b: Uint8Array, start: number, end: number, wire: number): void {
   if (++e.depth > MAX_DEPTH) return;
   let o = start;
-  if (o + 2 <= end && u16be(b, o) === 1) {
+  if (o + 2 > end) return;
+  if (u16be(b, o) === 1) {
     if (o + 4 > end) return;
     o += 13 + b[o + 2]! + b[o + 3]!;
+    if (o + 2 > end) return;
   }
-  if (o + 2 <= end && u16be(b, o) === 0) o += 8;
+  if (u16be(b, o) === 0) o += 8;
+  if (o >= end) return;
   e.note('teredo');
   ipv6(e, b, o, end, wire, false);
 }
@@ -133,9 +136,12 @@ export function l2tp(e: Engine, b: Uint8Array, start: number, end: number, wire:
   if (o < end) ppp(e, b, o, end, wire);
 }
 
+/** What follows a CAPWAP preamble of this type is encrypted. */
+const DTLS = 1;
+
 /** CAPWAP data: wireless frames as they are (with the frame control bytes swapped), or 802.3. */
 export function capwapData(e: Engine, b: Uint8Array, o: number, end: number, wire: number): void {
-  if (o + 8 > end || b[o] !== 0 || ++e.depth > MAX_DEPTH) return;
+  if (o + 8 > end || (b[o]! & 0x0f) === DTLS || ++e.depth > MAX_DEPTH) return;
   const header = (b[o + 1]! >> 3) << 2;
   const wireless = (b[o + 2]! & 1) !== 0;
   const fragment = (b[o + 3]! & 0x80) !== 0;

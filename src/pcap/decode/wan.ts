@@ -2,7 +2,7 @@
 import type { Engine } from '../engine.ts';
 import { u16be } from '../read/bytes.ts';
 import { ethertype, llc, MAX_DEPTH, snap } from './ethernet.ts';
-import { ipv4, ipv6 } from './ip.ts';
+import { ip, ipv6 } from './ip.ts';
 import { pppProtocol } from './link-tunnels.ts';
 import { mpls } from './mpls.ts';
 
@@ -11,7 +11,7 @@ export function chdlc(e: Engine, b: Uint8Array, o: number, end: number, wire: nu
   const protocol = u16be(b, o + 2);
   switch (protocol) {
     case 0x0800:
-      ipv4(e, b, o + 4, end, wire);
+      ip(e, b, o + 4, end, wire);
       break;
     case 0x86dd:
       ipv6(e, b, o + 4, end, wire, false);
@@ -50,7 +50,7 @@ export function frameRelay(e: Engine, b: Uint8Array, start: number, end: number,
 export function nlpid(e: Engine, b: Uint8Array, o: number, end: number, wire: number): void {
   switch (b[o]) {
     case 0xcc:
-      ipv4(e, b, o + 1, end, wire);
+      ip(e, b, o + 1, end, wire);
       break;
     case 0x8e:
       ipv6(e, b, o + 1, end, wire, false);

@@ -28,6 +28,10 @@ const FAST_WITHIN = 20_000_000;
 /** Without a measured handshake, a segment this close after the newest is late rather than sent again. */
 const LATE_WITHIN = 3_000_000;
 
+/*
+ * Sequence numbers are compared by the sign of a 32-bit difference, `((earlier - later) | 0) < 0`. The order of the
+ * two matters when they are half the range apart: then each is later than the other, in the reference as well.
+ */
 const CONTROL = TCP_FLAG.syn | TCP_FLAG.fin | TCP_FLAG.rst;
 
 export interface Segment {
@@ -64,7 +68,7 @@ export function judge(
   if (length === 1 && seq === next && w[other + W.window] === 0) verdict |= TCP_VERDICT.zero_window_probe;
   else {
     if (window === 0 && (flags & CONTROL) === 0) verdict |= TCP_VERDICT.zero_window;
-    if (next !== 0 && ((seq - next) | 0) > 0 && (flags & TCP_FLAG.rst) === 0) {
+    if (next !== 0 && ((next - seq) | 0) < 0 && (flags & TCP_FLAG.rst) === 0) {
       verdict |= TCP_VERDICT.lost_segment;
       const gap = (seq - next) | 0;
       if (gap > w[own + N.largest_gap]!) w[own + N.largest_gap] = gap;
@@ -110,7 +114,7 @@ export function judge(
     pool?.add(state, own, end, now);
   }
   if ((verdict & TCP_VERDICT.zero_window_probe) === 0) {
-    if (((end - next) | 0) > 0 || next === 0) {
+    if (((next - end) | 0) < 0 || next === 0) {
       w[own + W.next] = end;
       d[ownTimes + D.next] = now;
     }
@@ -182,7 +186,7 @@ function fillsWindow(w: Int32Array, other: number, seq: number, length: number):
 /** Acknowledges data the capture does not hold. Told once for every hole, not once for every ack. */
 function ackOfUnseen(w: Int32Array, other: number, ack: number): number {
   const contiguous = w[other + W.contiguous]!;
-  if (contiguous === 0 || ((ack - contiguous) | 0) <= 0) return 0;
+  if (contiguous === 0 || ((contiguous - ack) | 0) >= 0) return 0;
   if (w[other + W.next]! !== contiguous) {
     w[other + W.contiguous] = w[other + W.next]!;
     return TCP_VERDICT.acked_unseen;

@@ -126,6 +126,13 @@ export function linkCaptures(): LinkCapture[] {
     ...families.map((family) => bytes(le32(family), family === 2 ? four : six)),
     ...families.map((family) => bytes(u32(family), family === 2 ? four : six)),
     bytes(le32(0x0800), four),
+    ...[
+      [2, 0, 2, 0],
+      [0, 2, 1, 2],
+      [0, 0, 2, 0],
+      [2, 0, 0, 9],
+    ].map((odd) => bytes(odd, four)),
+    bytes(le32(2), six),
     bytes([0xff, 3, 0, 0x21], four),
     bytes([2, 0, 0]),
   ]);

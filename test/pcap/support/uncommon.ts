@@ -1,6 +1,21 @@
 /** Framings seldom met, each with what it carries: found in public captures, made again from bytes of our own. */
 import { deflateRawSync, deflateSync } from 'node:zlib';
-import { ACK, type Bytes, bytes, dns, eth, ip4, ip6, SYN, tcp, u16, u32, udp, zeros } from './craft.ts';
+import {
+  ACK,
+  type Bytes,
+  bytes,
+  type Captured,
+  dns,
+  eth,
+  ip4,
+  ip6,
+  SYN,
+  tcp,
+  u16,
+  u32,
+  udp,
+  zeros,
+} from './craft.ts';
 
 const syn = tcp({ src: 1000, dst: 80, seq: 5, ack: 0, flags: SYN });
 const four = ip4(6, syn);
@@ -116,6 +131,50 @@ export function uncommonFrames(): Bytes[] {
     ),
     eth(0x0800, ip4(6, tcp({ src: 80, dst: 1000, seq: 9, ack: 6, flags: SYN | ACK }))),
   ];
+}
+
+/** Numbers half the range apart, ahead and behind: each is later than the other. */
+export function halfRangeApart(): Bytes[] {
+  const segment = (seq: number, ack: number, size: number) =>
+    eth(0x0800, ip4(6, tcp({ src: 1000, dst: 80, seq, ack, flags: ACK, payload: zeros(size) })));
+  const answer = (seq: number, ack: number, size: number) =>
+    eth(
+      0x0800,
+      ip4(6, tcp({ src: 80, dst: 1000, seq, ack, flags: ACK, payload: zeros(size) }), {
+        src: [10, 0, 0, 2],
+        dst: [10, 0, 0, 1],
+      }),
+    );
+  const half = 0x8000_0000;
+  return [
+    segment(100, 500, 10),
+    answer(500, 110, 20),
+    segment(110 + half, 520, 10),
+    answer(520, 110 + half, 10),
+    segment(110, 530, 10),
+    answer(530 + half, 120, 0),
+    segment(120 + half - 10, 530, 10),
+  ];
+}
+
+/** Every frame cut at every length, as a short capture length does. */
+export function cutFrames(frames: readonly Bytes[]): Captured[] {
+  return frames.flatMap((data) =>
+    Array.from({ length: data.length - 14 }, (_, i) => ({
+      data: data.slice(0, 14 + i),
+      length: data.length,
+    })),
+  );
+}
+
+/** Teredo with an authentication and an origin in front. */
+export function teredoFrames(): Bytes[] {
+  const six = ip6(58, bytes(133, 0, zeros(6)));
+  const authentication = bytes(u16(1), [2, 3], zeros(2), zeros(3), zeros(8), 0);
+  const origin = bytes(u16(0), zeros(6));
+  return [six, bytes(origin, six), bytes(authentication, six), bytes(authentication, origin, six)].map(
+    (data) => eth(0x0800, ip4(17, udp(3544, 50_000, data))),
+  );
 }
 
 /** 802.11 frames cut after each of their first bytes, in all versions. */
