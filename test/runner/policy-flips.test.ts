@@ -118,27 +118,31 @@ const calls = fc.oneof(
 );
 
 describe('the smallest change', () => {
-  it('[POL-26] really flips the decision when it is made, and no part of it is idle', async () => {
-    let flips = 0;
-    await fc.assert(
-      fc.asyncProperty(policies, calls, async (drawn, call) => {
-        const policy = JSON.parse(JSON.stringify(drawn)) as Json;
-        const before = await explain(policy, call);
-        if (before.change === null) return;
-        const edits = before.change.edits.map(({ edit }) => edit as unknown as Edit);
-        const after = await explain(edits.reduce(applyEdit, policy), call);
-        expect(after.decision, JSON.stringify(edits)).toBe(before.change.to);
-        expect(after.decision).not.toBe(before.decision);
-        flips++;
-        for (const [i] of edits.entries()) {
-          const fewer = await explain(edits.toSpliced(i, 1).reduce(applyEdit, policy), call).catch(
-            () => before,
-          );
-          expect(fewer.decision, `${JSON.stringify(edits)} without ${i}`).toBe(before.decision);
-        }
-      }),
-      { numRuns: process.env.WRIT_LONG ? 3000 : 250 },
-    );
-    expect(flips).toBeGreaterThan(50);
-  }, 60_000);
+  it(
+    '[POL-26] really flips the decision when it is made, and no part of it is idle',
+    async () => {
+      let flips = 0;
+      await fc.assert(
+        fc.asyncProperty(policies, calls, async (drawn, call) => {
+          const policy = JSON.parse(JSON.stringify(drawn)) as Json;
+          const before = await explain(policy, call);
+          if (before.change === null) return;
+          const edits = before.change.edits.map(({ edit }) => edit as unknown as Edit);
+          const after = await explain(edits.reduce(applyEdit, policy), call);
+          expect(after.decision, JSON.stringify(edits)).toBe(before.change.to);
+          expect(after.decision).not.toBe(before.decision);
+          flips++;
+          for (const [i] of edits.entries()) {
+            const fewer = await explain(edits.toSpliced(i, 1).reduce(applyEdit, policy), call).catch(
+              () => before,
+            );
+            expect(fewer.decision, `${JSON.stringify(edits)} without ${i}`).toBe(before.decision);
+          }
+        }),
+        { numRuns: process.env.WRIT_LONG ? 3000 : 250 },
+      );
+      expect(flips).toBeGreaterThan(50);
+    },
+    process.env.WRIT_LONG ? 600_000 : 60_000,
+  );
 });

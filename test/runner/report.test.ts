@@ -105,7 +105,18 @@ describe('reports', () => {
           .evaluateAll((bars) => bars.map((bar) => bar.getBoundingClientRect().width));
         // The step that slept is by far the longest bar.
         expect(widths.indexOf(Math.max(...widths))).toBe(2);
-        expect(await page.locator('details').count()).toBe(5);
+        expect(await page.locator('details[id^=step]').count()).toBe(5);
+        expect(await page.locator('.tile').allInnerTexts()).toEqual(
+          expect.arrayContaining([
+            expect.stringMatching(/^3 of 5\s+steps done$/),
+            expect.stringMatching(/^1\s+denied$/),
+          ]),
+        );
+        // A bar leads to its step, and nothing is wider than a phone.
+        await page.locator('svg a').nth(3).click();
+        expect(await page.evaluate('location.hash')).toBe('#step-3');
+        await page.setViewportSize({ width: 390, height: 800 });
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
         await page.locator('details').first().locator('summary').click();
         expect(await page.locator('details').first().innerText()).toContain('<script>');
         expect(await page.locator('img').count()).toBe(0);
