@@ -9,8 +9,9 @@ import {
   strictest,
 } from '../../core/index.ts';
 import { anyMatches } from '../names.ts';
+import { readAll } from './answer-body.ts';
 import type { Call, Context } from './context.ts';
-import { type Answered, readAll } from './forward.ts';
+import type { Answered } from './forward.ts';
 import { parkAnswer } from './held-answers.ts';
 import { judgeAnswer } from './judge-answer.ts';
 import { list, usageOf } from './protocol.ts';
@@ -43,21 +44,22 @@ export async function deliver(
   if (!answer.ok) return failed(answer.late ? LATE : UNREACHABLE);
   const isStream = /^text\/event-stream\b/i.test(answer.contentType);
   if (answer.status >= 200 && answer.status < 300 && isStream) return relayStream(ctx, call, answer, res);
-  let text: string | undefined;
+  let bytes: Buffer | undefined;
   try {
-    text = await readAll(answer.body, ctx.config.limits.response_bytes);
+    bytes = await readAll(answer.body, ctx.config.limits.response_bytes);
   } catch (error) {
     return failed(
       { status: 502, code: 'upstream_broken', message: 'the provider broke off its answer' },
       { reason: messageOf(error).slice(0, 200).toWellFormed() },
     );
   }
-  if (text === undefined)
+  if (bytes === undefined)
     return failed({
       status: 502,
       code: 'upstream_too_large',
       message: 'the answer of the provider is too large',
     });
+  const text = bytes.toString('utf8');
   const parsed = parseJson(text);
   if (answer.status < 200 || answer.status >= 300)
     return failed(providerError(answer, parsed.ok ? parsed.value : null));

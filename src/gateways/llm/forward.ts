@@ -1,6 +1,7 @@
-import type { Readable } from 'node:stream';
-import { Agent, request } from 'undici';
+import { Agent } from 'undici';
 import { type Action, messageOf, type Writ } from '../../core/index.ts';
+import { type AnswerBody, IncomingAnswer } from './answer-body.ts';
+import type { Provider } from './config.ts';
 import type { Choice } from './route.ts';
 
 /**
@@ -34,11 +35,22 @@ export type Answered =
       readonly retryAfter: string | undefined;
       /** The provider's own name for the request, for its support. */
       readonly requestId: string | undefined;
-      readonly body: Readable;
+      readonly body: AnswerBody;
     }
   | { readonly ok: false; readonly late: boolean; readonly reason: string };
 
-export function createUpstream(keys: ReadonlyMap<string, string>, timeoutMs: number): Upstream {
+/** Where a provider is and what every request to it carries, worked out once. */
+interface Way {
+  readonly origin: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export function createUpstream(
+  providers: readonly Provider[],
+  keys: ReadonlyMap<string, string>,
+  timeoutMs: number,
+): Upstream {
   // Connections stay open between requests; as many as there are requests at once.
   const agent = new Agent({
     headersTimeout: timeoutMs,
@@ -46,40 +58,37 @@ export function createUpstream(keys: ReadonlyMap<string, string>, timeoutMs: num
     connectTimeout: 10_000,
     keepAliveTimeout: 30_000,
   });
+  const ways = new Map(providers.map((provider) => [provider.name, wayTo(provider, keys)]));
   return {
     send: async ({ choice, method, path, query, body, signal, carry }) => {
-      const { provider } = choice;
-      const url = `${provider.base_url.replace(/\/+$/, '')}${path}${query}`;
-      const key = keys.get(provider.name);
-      const auth =
-        key === undefined
-          ? {}
-          : provider.protocol === 'gemini'
-            ? { 'x-goog-api-key': key }
-            : { authorization: `Bearer ${key}` };
+      const way = ways.get(choice.provider.name);
+      if (way === undefined) throw new TypeError(`no provider ${choice.provider.name}`);
+      const incoming = new IncomingAnswer(signal);
       try {
-        const answer = await request(url, {
-          dispatcher: agent,
-          method,
-          signal,
-          headers: {
-            ...carry,
-            ...auth,
-            'accept-encoding': 'identity',
-            ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        signal.throwIfAborted();
+        agent.dispatch(
+          {
+            origin: way.origin,
+            path: `${way.path}${path}${query}`,
+            method,
+            headers: {
+              ...carry,
+              ...way.headers,
+              ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+            },
+            ...(body === undefined ? {} : { body }),
           },
-          ...(body === undefined ? {} : { body }),
-        });
-        // A body given up before it is read says so as an error; whoever reads it hears of it there.
-        answer.body.on('error', () => undefined);
-        const header = (name: string) => [answer.headers[name] ?? []].flat()[0];
+          incoming,
+        );
+        const { status, headers } = await incoming.head;
+        const header = (name: string) => [headers[name] ?? []].flat()[0];
         return {
           ok: true,
-          status: answer.statusCode,
+          status,
           contentType: header('content-type') ?? '',
           retryAfter: header('retry-after'),
           requestId: header('x-request-id'),
-          body: answer.body,
+          body: incoming,
         };
       } catch (error) {
         // The reason is for the record; addresses and keys of providers are no business of callers.
@@ -92,22 +101,23 @@ export function createUpstream(keys: ReadonlyMap<string, string>, timeoutMs: num
   };
 }
 
+function wayTo({ name, protocol, base_url }: Provider, keys: ReadonlyMap<string, string>): Way {
+  const { origin, pathname } = new URL(base_url);
+  const key = keys.get(name);
+  const auth =
+    key === undefined
+      ? {}
+      : protocol === 'gemini'
+        ? { 'x-goog-api-key': key }
+        : { authorization: `Bearer ${key}` };
+  return {
+    origin,
+    path: pathname.replace(/\/+$/, ''),
+    headers: { ...auth, 'accept-encoding': 'identity' },
+  };
+}
+
 /** Takes the writ's single use for this action, or throws. */
 export function claimWrit(writ: Writ, action: Action): void {
   writ.use(action);
-}
-
-/** Reads a whole body up to a limit; undefined when it is larger. */
-export async function readAll(body: Readable, limit: number): Promise<string | undefined> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > limit) {
-      body.destroy();
-      return undefined;
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }

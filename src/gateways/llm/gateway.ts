@@ -95,7 +95,7 @@ function contextOf(input: LlmConfigInput, deps: LlmGatewayDeps): Context {
     deps,
     gate: createGate(deps),
     router: createRouter(config, deps.clock),
-    upstream: createUpstream(deps.keys, config.limits.upstream_timeout_seconds * 1000),
+    upstream: createUpstream(config.providers, deps.keys, config.limits.upstream_timeout_seconds * 1000),
     budgets: budgeted && deps.database !== undefined ? openBudgets(deps.database, deps.clock) : undefined,
     held: heldAnswers(deps.queue),
     conversations: conversations(),

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import {
   type Evaluation,
@@ -13,6 +12,7 @@ import type { Call, Context } from './context.ts';
 import type { Answered } from './forward.ts';
 import { type HeldBack, parkAnswer, redactedSse } from './held-answers.ts';
 import { answerRules, askEvaluators } from './judge-answer.ts';
+import { Outlet } from './outlet.ts';
 import { mapDeltas, type Usage, usageOf } from './protocol.ts';
 import { pump } from './pump.ts';
 import { evaluationsShown } from './record.ts';
@@ -56,10 +56,14 @@ export async function relayStream(
   const rules = answerRules(ctx, call);
   const judge = streamJudge(rules);
   const reader = sseReader(MAX_EVENT);
-  const hash = createHash('sha256');
   const redactor = ctx.config.redact_responses ? streamRedactor() : undefined;
   const gated = ctx.responseEvaluators.length > 0;
   const keepsWhole = gated || rules.some(({ rule }) => rule.verdict === 'require_approval');
+  const outlet = new Outlet(res, {
+    ...answerHeaders(call, answer),
+    'content-type': 'text/event-stream',
+    'cache-control': 'no-store',
+  });
   let evaluations: readonly Evaluation[] = [];
   let usage: Usage | undefined;
   let size = 0;
@@ -73,15 +77,11 @@ export async function relayStream(
   let holding = false;
   let whole = '';
 
-  const show = (bytes: Buffer) => {
-    hash.update(bytes);
-    res.write(bytes);
-  };
   const give = (bytes: Buffer) => {
     if (bytes.length === 0) return;
     if (keepsWhole && whole.length <= MAX_WHOLE) whole += bytes.toString('utf8');
     if (gated || holding) waiting.push(bytes);
-    else show(bytes);
+    else outlet.write(bytes);
   };
   const weigh = (said: readonly Evaluation[]) => {
     evaluations = said;
@@ -140,7 +140,7 @@ export async function relayStream(
     unseen = 0;
     weigh([judge.last(), ...(await askEvaluators(ctx, call, about))]);
     if (holding) return;
-    for (const bytes of waiting) show(bytes);
+    for (const bytes of waiting) outlet.write(bytes);
     waiting = [];
   };
   const take = (chunk: Buffer): Promise<void> | undefined => {
@@ -157,7 +157,7 @@ export async function relayStream(
       usage,
       record: {
         streamed_events: events,
-        response_sha256: hash.digest('hex'),
+        response_sha256: outlet.digest(),
         response_verdict: strictest(judged.map((e) => e.verdict)),
         response_evaluations: evaluationsShown(judged),
         ...(redactor?.changed() ? { response_redacted: true } : {}),
@@ -168,14 +168,8 @@ export async function relayStream(
     };
   };
 
-  res.writeHead(200, {
-    ...answerHeaders(call, answer),
-    'content-type': 'text/event-stream',
-    'cache-control': 'no-store',
-  });
-  res.flushHeaders();
   try {
-    await pump(answer.body, res, call.signal, take);
+    await pump(answer.body, outlet, take);
     const rest = reader.end();
     if (rest !== undefined) accept(rest);
     if (redactor) give(printEvents(redactor.end()));
@@ -186,12 +180,11 @@ export async function relayStream(
       body: redactor ? whole : redactedSse(whole),
       fits: whole.length <= MAX_WHOLE,
     };
-    // Comments keep the line open; clients do not show them.
-    const passed = await parkAnswer(ctx, call, evaluations, answerHeld, () => {
-      if (!res.destroyed) res.write(': waiting for approval\n\n');
-    });
+    const passed = await parkAnswer(ctx, call, evaluations, answerHeld, () =>
+      outlet.comment('waiting for approval'),
+    );
     if (!passed.ok) return end(passed.failure, passed.record);
-    for (const bytes of waiting) show(bytes);
+    for (const bytes of waiting) outlet.write(bytes);
     return end(undefined, passed.record);
   } catch (error) {
     answer.body.destroy();
