@@ -38,11 +38,8 @@ export function openWalFlush(database: string): WalFlush {
       if (failure) return Promise.reject(failure);
       waiting ??= Promise.withResolvers<void>();
       const { promise } = waiting;
-      // Commits of the same turn share the flush.
-      if (!running) {
-        running = true;
-        setImmediate(run);
-      }
+      // At once; commits that come while it runs share the next.
+      if (!running) run();
       return promise;
     },
     close: () => fs.closeSync(fd),

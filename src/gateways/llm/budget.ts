@@ -8,8 +8,9 @@ import type { Caller } from './config.ts';
  * B1 A call's greatest cost is reserved before it goes out, in the transaction that records the call:
  *    calls at the same time, or in other processes, see each other's reservations.
  * B2 A reservation counts once it is durable. Calls that come together share the flush.
- * B3 When the call ends the reservation becomes what was used. After a crash, or when the provider does not
- *    say, the reservation stands as spent: too much is counted, never too little.
+ * B3 When the call ends the reservation becomes what was used, with the next reservation or a moment later.
+ *    After a crash, or when the provider does not say, the reservation stands as spent: too much is counted,
+ *    never too little.
  * B4 The sum of a period is kept beside the calls and changes with them; it is added up from the calls when a
  *    period is first asked about, so that another period in the configuration starts from the truth.
  */
@@ -48,6 +49,10 @@ const MIGRATIONS: RoomMigrations = {
      ) STRICT, WITHOUT ROWID;`,
   ],
 };
+
+/** Settling waits for nobody; a reservation that comes earlier takes it along. */
+const SETTLE_MS = 20;
+const MAX_UNSETTLED = 10_000;
 
 const PERIODS = ['hour', 'day', 'month', 'ever'] as const;
 type Period = (typeof PERIODS)[number];
@@ -94,26 +99,56 @@ export function openBudgets(path: string, clock: Clock): Budgets {
     return undefined;
   };
 
+  const settleOne = (requestId: string, used: Cost | 'not_sent'): void => {
+    const row = reserved.get(requestId);
+    if (row === undefined) return;
+    const { tokens, usd } = used === 'not_sent' ? { tokens: 0, usd: 0 } : used;
+    const [micros, requests] = [Math.ceil(usd * 1e6), used === 'not_sent' ? 0 : 1];
+    update.run(tokens, micros, requests, requestId);
+    const by = [tokens - Number(row.tokens), micros - Number(row.usd), requests - Number(row.requests)];
+    changeBy(String(row.caller), String(row.started_at), by[0]!, by[1]!, by[2]!);
+  };
+  /** Settled, but not written yet. What waits is written before anything is reserved. */
+  let unsettled: (readonly [requestId: string, used: Cost | 'not_sent'])[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  const settleAll = () => {
+    for (const [requestId, used] of unsettled) settleOne(requestId, used);
+  };
+  const settled = () => {
+    unsettled = [];
+    clearTimeout(timer);
+    timer = undefined;
+  };
+  /** What cannot be written now is tried again, and beyond a number forgotten: those reservations stand. */
+  const settleNow = () => {
+    try {
+      if (unsettled.length > 0) transaction(db, settleAll);
+      settled();
+    } catch {
+      unsettled = unsettled.slice(-MAX_UNSETTLED);
+      timer = setTimeout(settleNow, SETTLE_MS).unref();
+    }
+  };
+
   return {
     reserve: async (call) => {
-      const why = transaction(db, () => tryReserve(call));
+      const why = transaction(db, () => {
+        settleAll();
+        return tryReserve(call);
+      });
+      settled();
       if (why !== undefined) return { ok: false, why };
       await wal.flushed();
       return { ok: true };
     },
     settle: (requestId, used) => {
       if (used === undefined) return;
-      const { tokens, usd } = used === 'not_sent' ? { tokens: 0, usd: 0 } : used;
-      const [micros, requests] = [Math.ceil(usd * 1e6), used === 'not_sent' ? 0 : 1];
-      transaction(db, () => {
-        const row = reserved.get(requestId);
-        if (row === undefined) return;
-        update.run(tokens, micros, requests, requestId);
-        const by = [tokens - Number(row.tokens), micros - Number(row.usd), requests - Number(row.requests)];
-        changeBy(String(row.caller), String(row.started_at), by[0]!, by[1]!, by[2]!);
-      });
+      unsettled.push([requestId, used]);
+      timer ??= setTimeout(settleNow, SETTLE_MS).unref();
     },
     close: () => {
+      settleNow();
+      clearTimeout(timer);
       wal.close();
       db.close();
     },

@@ -3,6 +3,7 @@ import { type Action, messageOf, type Writ } from '../../core/index.ts';
 import { type AnswerBody, IncomingAnswer } from './answer-body.ts';
 import type { Provider } from './config.ts';
 import type { Choice } from './route.ts';
+import { unpacked } from './unpack.ts';
 
 /**
  * The only way out to a provider.
@@ -60,7 +61,7 @@ export function createUpstream(
   });
   const ways = new Map(providers.map((provider) => [provider.name, wayTo(provider, keys)]));
   return {
-    send: async ({ choice, method, path, query, body, signal, carry }) => {
+    send: async ({ choice, method, path, query, body: sent, signal, carry }) => {
       const way = ways.get(choice.provider.name);
       if (way === undefined) throw new TypeError(`no provider ${choice.provider.name}`);
       const incoming = new IncomingAnswer(signal);
@@ -74,21 +75,26 @@ export function createUpstream(
             headers: {
               ...carry,
               ...way.headers,
-              ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+              ...(sent === undefined ? {} : { 'content-type': 'application/json' }),
             },
-            ...(body === undefined ? {} : { body }),
+            ...(sent === undefined ? {} : { body: sent }),
           },
           incoming,
         );
         const { status, headers } = await incoming.head;
         const header = (name: string) => [headers[name] ?? []].flat()[0];
+        const body = unpacked(incoming, header('content-encoding') ?? '');
+        if (body === undefined) {
+          incoming.destroy();
+          return { ok: false, late: false, reason: 'the answer has an encoding that is not known here' };
+        }
         return {
           ok: true,
           status,
           contentType: header('content-type') ?? '',
           retryAfter: header('retry-after'),
           requestId: header('x-request-id'),
-          body: incoming,
+          body,
         };
       } catch (error) {
         // The reason is for the record; addresses and keys of providers are no business of callers.

@@ -87,9 +87,16 @@ function lastBlankLine(window: Buffer): number {
     const at = window.lastIndexOf('\n\n');
     return at === -1 ? 0 : at + 2;
   }
+  const text = window.toString('latin1');
   let end = 0;
-  for (const found of window.toString('latin1').matchAll(BLANK_LINE)) end = found.index + found[0].length;
+  for (let at = blankLineEnd(text, 0); at !== -1; at = blankLineEnd(text, at)) end = at;
   return end;
+}
+
+/** Where the next blank line ends, or -1. */
+function blankLineEnd(text: string, from: number): number {
+  BLANK_LINE.lastIndex = from;
+  return BLANK_LINE.test(text) ? BLANK_LINE.lastIndex : -1;
 }
 
 function batchOf(bytes: Buffer): SseBatch {
@@ -111,9 +118,8 @@ function plainEnd(text: string, from: number): number {
 }
 
 function mixedEnd(text: string, from: number): number {
-  BLANK_LINE.lastIndex = from;
-  const found = BLANK_LINE.exec(text);
-  return found === null ? text.length : found.index + found[0].length;
+  const at = blankLineEnd(text, from);
+  return at === -1 ? text.length : at;
 }
 
 /** One `data: ` line and nothing else, as nearly every event is; the general reading otherwise. */

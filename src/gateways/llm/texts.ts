@@ -38,6 +38,8 @@ const MAX_DEPTH = 200;
 
 function isFixed(key: string, parent: string, text: string): boolean {
   if (SEALED.has(key) || MEDIA[parent] === key) return true;
+  // Numbers packed as text, as embeddings come when they are asked for in base64.
+  if (key === 'embedding' && /^[A-Za-z0-9+/]*={0,2}$/.test(text)) return true;
   if ((key === 'url' || key === 'image_url') && text.startsWith('data:')) return true;
   return NAMES.has(key) && text.length <= 128 && /^[\w.:/-]*$/.test(text);
 }
