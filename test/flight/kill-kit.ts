@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -31,6 +32,10 @@ export function newTally(): Tally {
 const STEPS = ['s1', 's2', 's3', 's4', 's5'];
 const ASKED = 's3';
 const DRIVER = fileURLToPath(new URL('./driver.ts', import.meta.url));
+
+/** Processes that live for a moment: what is compiled is kept from one to the next. */
+const NODE_COMPILE_CACHE = mkdtempSync(join(tmpdir(), 'writ-kill-cache-'));
+process.on('exit', () => rmSync(NODE_COMPILE_CACHE, { recursive: true, force: true }));
 
 /** At take-off the engine appends the name of its step: what happened, and how often, can be read afterwards. */
 const ENGINE = NOTE_ENGINE.replace('cat > /dev/null', 'input=$(cat); test -n "$input"').replace(
@@ -142,6 +147,7 @@ export class Survivor {
       const death = typeof how === 'object' ? [JSON.stringify(how)] : [];
       const child = spawn(process.execPath, [DRIVER, join(this.dir, '.writ'), ...what, ...death], {
         stdio: ['ignore', 'pipe', 'ignore'],
+        env: { ...process.env, NODE_COMPILE_CACHE },
       });
       let timer: NodeJS.Timeout | undefined;
       let said = '';
