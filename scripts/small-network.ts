@@ -103,7 +103,10 @@ export function score(network: Network, vector: Float32Array): readonly number[]
   });
 }
 
-export function toOnnx({ width, outputs, first, firstBias, second, secondBias }: Network): Uint8Array {
+export function toOnnx(
+  name: string,
+  { width, outputs, first, firstBias, second, secondBias }: Network,
+): Uint8Array {
   const FLOAT = 1;
   const tensor = (label: string, dims: number[], data: Float32Array) => ({
     name: label,
@@ -120,7 +123,7 @@ export function toOnnx({ width, outputs, first, firstBias, second, secondBias }:
     producerName: 'writ',
     opsetImport: [{ domain: '', version: 13 }],
     graph: {
-      name: 'secrets',
+      name,
       node: [
         { opType: 'MatMul', input: ['features', 'first'], output: ['a'] },
         { opType: 'Add', input: ['a', 'first_bias'], output: ['b'] },

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Digest, digestOf, messageOf, sha256 } from '../core/index.ts';
-import { type DocumentJudge, onnxModel, opaServer, opaWasmPolicy } from '../policy/index.ts';
+import { type DocumentJudge, modelFile, onnxModel, opaServer, opaWasmPolicy } from '../policy/index.ts';
 import type { Step } from './workflow.ts';
 
 /**
@@ -56,7 +56,7 @@ export function judgeBook(folder: string): JudgeBook {
       const named = await Promise.all([
         ...(step.policies ?? []).map((given) => policy(given, step)),
         ...(step.models ?? []).map((given) => {
-          const path = resolve(folder, given);
+          const path = modelFile(given, folder);
           return fromFile(path, () => onnxModel(path));
         }),
       ]);

@@ -11,6 +11,7 @@ import {
   type JsonObject,
   sha256,
 } from '../core/index.ts';
+import { modelFile } from '../policy/index.ts';
 import { BUILTIN_ENGINES, terraformProgram } from './builtin.ts';
 import { readPlace } from './host-proxy.ts';
 
@@ -125,7 +126,7 @@ export function readWorkflow(file: string, text: string): LoadedWorkflow {
         typeof p === 'string' ? [['policies', p]] : 'path' in p ? [['policies', p.path]] : [],
       ),
       ...(step.rules ?? []).map((p) => ['rules', p] as const),
-      ...(step.models ?? []).map((p) => ['models', p] as const),
+      ...(step.models ?? []).map((p) => ['models', modelFile(p, folder)] as const),
       ...(step.probe === undefined ? [] : [['probe', step.probe] as const]),
     ];
     for (const [key, path] of files)

@@ -1,8 +1,15 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { Evaluator } from '../authority/index.ts';
-import { type Action, type Digest, isJsonObject, type Json } from '../core/index.ts';
-import { type DocumentJudge, evaluationOf, onnxModel, opaServer, opaWasmPolicy } from '../policy/index.ts';
+import { type Action, type Digest, digestOf, isJsonObject, type Json } from '../core/index.ts';
+import {
+  type DocumentJudge,
+  evaluationOf,
+  modelFile,
+  onnxModel,
+  opaServer,
+  opaWasmPolicy,
+} from '../policy/index.ts';
 import { anyMatches } from './names.ts';
 
 /** Asked only about requests of these kinds: methods of MCP, operations of models. */
@@ -12,7 +19,13 @@ const kinds = { kinds: z.array(z.string().min(1)).min(1).optional() };
 export const policySchema = z.union([
   z.strictObject({ opa_wasm: z.string().min(1), entrypoint: z.string().min(1).optional(), ...kinds }),
   z.strictObject({ opa_url: z.url({ protocol: /^https?$/ }), ...kinds }),
-  z.strictObject({ onnx: z.string().min(1), ...kinds }),
+  z.strictObject({
+    /** A file, or `builtin:injection`, `builtin:secrets`. */
+    onnx: z.string().min(1),
+    /** What it would ask a person about is only noted. What it denies, or cannot judge, stays denied. */
+    warn_only: z.boolean().default(false),
+    ...kinds,
+  }),
 ]);
 export type PolicyEntry = z.output<typeof policySchema>;
 
@@ -28,9 +41,10 @@ export function loadPolicies(entries: readonly PolicyEntry[], baseDir: string): 
     judge: judgeOf(entry, baseDir),
     kinds: entry.kinds,
     reads: 'onnx' in entry ? written : wholeAction,
+    warnOnly: 'onnx' in entry && entry.warn_only,
   }));
   return {
-    evaluators: asked.map(({ judge, kinds, reads }) => ({
+    evaluators: asked.map(({ judge, kinds, reads, warnOnly }) => ({
       name: judge.name,
       evaluate: async (action) => {
         if (kinds !== undefined && !anyMatches(kinds, kindOf(action)))
@@ -40,10 +54,15 @@ export function loadPolicies(entries: readonly PolicyEntry[], baseDir: string): 
             rule: 'kinds',
             reason: 'not asked about this kind',
           };
-        return evaluationOf(judge, await judge.evaluate(reads(action)));
+        const said = evaluationOf(judge, await judge.evaluate(reads(action)));
+        if (!warnOnly || said.verdict !== 'require_approval') return said;
+        const { requiredRole: _, ...noted } = said;
+        return { ...noted, verdict: 'warn' };
       },
     })),
-    digests: asked.map(({ judge }) => judge.digest),
+    digests: asked.map(({ judge, warnOnly }) =>
+      warnOnly ? digestOf({ judge: judge.digest, warn_only: true }) : judge.digest,
+    ),
   };
 }
 
@@ -62,7 +81,7 @@ const OURS = /^(caller|server|method|operation|name)$|_(digest|sha256)$/;
 
 function judgeOf(entry: PolicyEntry, baseDir: string): DocumentJudge {
   if ('opa_url' in entry) return opaServer(entry.opa_url);
-  if ('onnx' in entry) return onnxModel(resolve(baseDir, entry.onnx));
+  if ('onnx' in entry) return onnxModel(modelFile(entry.onnx, baseDir));
   const path = resolve(baseDir, entry.opa_wasm);
   return opaWasmPolicy(path, entry.entrypoint === undefined ? {} : { entrypoint: entry.entrypoint });
 }

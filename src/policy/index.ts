@@ -14,6 +14,7 @@ export { applyEdit, type Flip, findFlip, sayEdit } from './explain.ts';
 export { type Edit, type Finding, PASSED } from './finding.ts';
 export { exactPath, patternFolder, wholeFolder } from './glob.ts';
 export { onnxModel } from './onnx/model.ts';
+export { modelFile } from './onnx/shipped.ts';
 export {
   type DocumentDecision,
   type DocumentJudge,

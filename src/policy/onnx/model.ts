@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { z } from 'zod';
 import { type Digest, digestOf, isJsonObject, type Json, messageOf, sha256 } from '../../core/index.ts';
 import { type DocumentDecision, type DocumentJudge, denial } from '../opa/decision-document.ts';
-import { features, featureWidth, linesOf } from './features.ts';
+import { features, featureWidth, textsToJudge } from './features.ts';
 
 /**
  * A classifier in ONNX form with a card beside it (`NAME.onnx.json`) that says how text becomes numbers and
@@ -23,6 +23,7 @@ export const modelCard = z.strictObject({
   input: z.string().min(1),
   output: z.string().min(1),
   features: z.strictObject({
+    reads: z.enum(['lines', 'passages']).optional(),
     buckets: z.number().int().min(16).max(65_536),
     ngrams: z.array(z.number().int().min(1).max(8)).min(1),
     words: z.array(z.number().int().min(1).max(4)).optional(),
@@ -91,7 +92,7 @@ async function judge(name: string, card: ModelCard, score: Score, input: Json): 
   const found: { readonly text: string; readonly deny: boolean; readonly role: string | undefined }[] = [];
   let unread = false;
   for (const artifact of textsOf(input)) {
-    const lines = linesOf(artifact.text, MAX_LINES + 1);
+    const lines = textsToJudge(artifact.text, card.features, MAX_LINES + 1);
     unread ||= artifact.truncated || lines.length > MAX_LINES;
     const read = lines.slice(0, MAX_LINES);
     const scores: (readonly number[])[] = [];

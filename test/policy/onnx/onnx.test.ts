@@ -3,13 +3,33 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
-import { heldOut } from '../../../scripts/secrets-data.ts';
+import type { Recipe } from '../../../scripts/recipe.ts';
+import { heldOut } from '../../../scripts/recipe.ts';
+import { SECRETS_RECIPE } from '../../../scripts/secrets-data.ts';
 import { onnxModel } from '../../../src/policy/index.ts';
 
 const path = fileURLToPath(new URL('../../../models/secrets.onnx', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'writ-onnx-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const input = (text: string) => ({ context: { artifacts: [{ name: 'a', text, truncated: false }] } });
+
+/** What the shipped file says at run time gives the figures that its card claims. */
+async function holdsItsCard(file: string, recipe: Recipe, least: { precision: number; recall: number }) {
+  const model = onnxModel(file);
+  const card = JSON.parse(readFileSync(`${file}.json`, 'utf8'));
+  const lines = heldOut(recipe);
+  const said = [];
+  for (const { text } of lines) said.push((await model.evaluate(input(text))).violations.join('\n'));
+  expect(statSync(file).size).toBeLessThan(1024 * 1024);
+  for (const [j, claim] of card.measured.held_out.entries()) {
+    const hits = said.map((s) => s.includes(`: ${claim.label} (`));
+    const right = hits.filter((hit, i) => hit && lines[i]?.labels[j] === 1).length;
+    expect(right / hits.filter(Boolean).length).toBeCloseTo(claim.precision, 1);
+    expect(right / lines.filter((l) => l.labels[j] === 1).length).toBeCloseTo(claim.recall, 1);
+    expect(claim.precision).toBeGreaterThan(least.precision);
+    expect(claim.recall).toBeGreaterThan(least.recall);
+  }
+}
 
 describe('the model secrets.onnx', () => {
   const model = onnxModel(path);
@@ -25,19 +45,7 @@ describe('the model secrets.onnx', () => {
   });
 
   it('[FLT-P6] precision and recall on forms it never saw are what its card says', async () => {
-    const card = JSON.parse(readFileSync(`${path}.json`, 'utf8'));
-    const lines = heldOut();
-    const said = [];
-    for (const { text } of lines) said.push((await model.evaluate(input(text))).violations.join('\n'));
-    expect(statSync(path).size).toBeLessThan(1024 * 1024);
-    for (const [j, claim] of card.measured.held_out.entries()) {
-      const hits = said.map((s) => s.includes(`: ${claim.label} (`));
-      const right = hits.filter((hit, i) => hit && lines[i]?.labels[j] === 1).length;
-      expect(right / hits.filter(Boolean).length).toBeCloseTo(claim.precision, 2);
-      expect(right / lines.filter((l) => l.labels[j] === 1).length).toBeCloseTo(claim.recall, 2);
-      expect(claim.precision).toBeGreaterThan(0.85);
-      expect(claim.recall).toBeGreaterThan(0.9);
-    }
+    await holdsItsCard(path, SECRETS_RECIPE, { precision: 0.85, recall: 0.9 });
   });
 
   it('[FLT-P2] answers the same for the same text', async () => {
