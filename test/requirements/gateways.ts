@@ -73,6 +73,7 @@ const MET = new Set([
   'GW-M27',
   'GW-H5',
   'GW-M39',
+  'GW-M40',
   'GW-L29',
 ]);
 
