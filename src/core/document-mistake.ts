@@ -29,10 +29,10 @@ interface Issue {
   readonly inclusive?: boolean;
 }
 
-export function mistakeIn(error: ZodError, schema: ZodType, raw: unknown): Mistake {
+export function mistakeIn(error: ZodError, schema: ZodType, raw: unknown, whole = 'the document'): Mistake {
   const issue = deepest(error.issues as readonly Issue[]);
   const path = issue?.path ?? [];
-  const name = path.length === 0 ? 'the document' : path.map(String).join('.');
+  const name = path.length === 0 ? whole : path.map(String).join('.');
   if (issue?.code === 'unrecognized_keys') {
     const key = issue.keys?.[0] ?? '?';
     return {

@@ -13,6 +13,8 @@ import { CODES, invalid, type WritError } from './errors.ts';
 import { duplicateKey, jsonOffset } from './json-places.ts';
 import { readYaml } from './yaml-text.ts';
 
+export { type Mistake, mistakeIn } from './document-mistake.ts';
+
 export interface DocumentOptions {
   readonly file: string;
   /** Error code for mistakes in it: CODES.invalid_policy, invalid_plan, invalid_config … */

@@ -1,4 +1,5 @@
 import type { Evaluator } from '../authority/index.ts';
+import { mistakeIn } from '../core/document.ts';
 import { type Action, isJsonObject, type JsonObject, messageOf } from '../core/index.ts';
 import { type Finding, findCall, type LoadedPolicy, toEvaluation } from '../policy/index.ts';
 import type { Ground, Judge, Tool, ToolRegistry } from '../tools/index.ts';
@@ -68,9 +69,8 @@ export function createCallJudge(policy: LoadedPolicy, registry: ToolRegistry, gr
 function judgeArguments(tool: Tool, args: JsonObject, facts: JsonObject, judge: Judge): Finding {
   const parsed = tool.args.safeParse(args);
   if (!parsed.success) {
-    const issue = parsed.error.issues[0];
-    const where = issue?.path.map(String).join('.') ?? '';
-    const reason = `the arguments do not fit ${tool.name}: ${where === '' ? '' : `${where}: `}${issue?.message ?? 'invalid'}`;
+    const { message, suggestion } = mistakeIn(parsed.error, tool.args, args, 'the arguments');
+    const reason = `the arguments do not fit ${tool.name}: ${message} (${suggestion})`;
     return { verdict: 'deny', rule: 'arguments', at: [], reason };
   }
   if (typeof facts.problem === 'string')

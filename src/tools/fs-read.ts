@@ -13,6 +13,9 @@ const args = z.strictObject({
   encoding: z.enum(['utf-8', 'latin1', 'base64']).optional(),
 });
 
+/** What was read is redacted, hashed and stored as one text, which needs a few times its size. */
+const MAX_RECORDED = 128 * 1024 * 1024;
+
 export const fsRead = defineTool({
   name: 'fs.read',
   description: 'reads a file',
@@ -37,9 +40,15 @@ export const fsRead = defineTool({
             'allow_hard_links',
             `${real} has ${opened.stat.nlink} names, and one could lie outside`,
           );
-        const bytes = readAtMost(opened.fd, rules.max_size_bytes);
-        if (bytes.length > rules.max_size_bytes)
-          return refused('max_size_bytes', `${real} has more than ${rules.max_size_bytes} bytes`);
+        const most = Math.min(rules.max_size_bytes, MAX_RECORDED);
+        if (opened.stat.size > most && most === MAX_RECORDED)
+          return failed(
+            CODES.tool_failed,
+            `${real} has ${opened.stat.size} bytes; a record holds ${MAX_RECORDED} at most`,
+            'read a part of it: shell.run with head, tail or grep',
+          );
+        const bytes = readAtMost(opened.fd, most);
+        if (bytes.length > most) return refused('max_size_bytes', `${real} has more than ${most} bytes`);
         return { status: 'success', data: readResult(real, bytes, wanted.encoding) };
       } finally {
         closeSync(opened.fd);

@@ -70,7 +70,7 @@ export function protectedFrom(masked: readonly string[]): (path: string) => stri
   const own = [...new Set(masked.flatMap((path) => [path, resolvePath(path, '/').real]))];
   return (path) =>
     own.some((place) => path === place || path.startsWith(`${place}/`))
-      ? `${path} belongs to Writ's own records and keys, which no plan may touch`
+      ? `${path} belongs to Writ's own records, keys or process, which no plan may touch`
       : undefined;
 }
 

@@ -9,6 +9,7 @@ import {
   readFileSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -144,6 +145,18 @@ describe('fs.read', () => {
     ).toMatchObject({ status: 'denied' });
   });
 
+  it('[TOOL-05] a file too large to be recorded is refused before a byte of it is read', async () => {
+    await inside.file('huge.bin', '');
+    truncateSync(join(inside.path, 'huge.bin'), 900 * 1024 * 1024);
+    const policy = 'tools: { fs.read: { allow_paths: ["./**"], max_size_bytes: 1073741824 } }';
+    const before = process.memoryUsage().rss;
+    expect(await read('huge.bin', policy)).toMatchObject({
+      status: 'error',
+      error: expect.stringContaining('a record holds 134217728 at most'),
+    });
+    expect(process.memoryUsage().rss - before).toBeLessThan(100_000_000);
+  });
+
   it('[TOOL-06] arguments of the wrong type are denied, never a crash', async () => {
     for (const args of [{}, { path: 5 }, { path: null }, { path: ['a'] }, { path: 'a.txt', mode: 'x' }])
       expect(await inside.call(READ, 'fs.read', args as never)).toMatchObject({
@@ -188,6 +201,10 @@ describe('what is Writ’s own', () => {
         });
     }
     expect(readFileSync(join(state, 'keys/ledger.key'), 'utf8')).toBe('PRIVATE');
+    for (const path of ['/proc/self/environ', '/proc/thread-self/environ', `/proc/${process.pid}/mem`])
+      expect(await inside.call(`tools: { fs.read: ${all} }`, 'fs.read', { path }), path).toMatchObject({
+        status: 'denied',
+      });
     // Beside it everything goes on.
     expect(
       await inside.call(`tools: { fs.read: ${all} }`, 'fs.read', { path: 'a.txt' }, { masked }),
