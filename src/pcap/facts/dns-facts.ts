@@ -2,32 +2,19 @@
 import { type Bounded, type DnsFacts, type DnsNameCount, LIST_BOUND } from '../analysis.ts';
 import type { Engine } from '../engine.ts';
 import { u16be } from '../read/bytes.ts';
-import { hashName, nameText, rcodeText, typeText } from './dns-name.ts';
+import { hashName, rcodeText, typeText } from './dns-name.ts';
 import { parentsOf } from './dns-parents.ts';
-import { InternTable } from './intern.ts';
+import { type Counted, NAME, NameTable } from './name-table.ts';
 import { Hasher, Pending } from './pending.ts';
 import { Samples } from './samples.ts';
+import { firstOf } from './select.ts';
 import { addressText } from './text.ts';
 import { TopList } from './top-list.ts';
 
 const MAX_WAITING = 65_536;
-const MAX_NAMES = 32_768;
 const MAX_SERVERS = 1024;
 const KEPT_SLOW = 64;
 const MAX_FRAMES = 5;
-
-export interface NameRecord {
-  readonly name: string;
-  queries: number;
-  nxdomain: number;
-  servfail: number;
-  unanswered: number;
-  txtOrNull: number;
-  readonly frames: number[];
-  readonly nxFrames: number[];
-  readonly failFrames: number[];
-  readonly silentFrames: number[];
-}
 
 interface ServerRecord {
   readonly server: string;
@@ -43,15 +30,13 @@ function tagOf(name: number, server: number): number {
 }
 
 export class DnsCollector {
-  dropped = 0;
   overTcp = 0;
   retried = 0;
   truncated = 0;
   answered = 0;
   readonly #hash = new Hasher();
   #waiting: Pending | undefined;
-  readonly #names: NameRecord[] = [];
-  readonly #nameIndex = new InternTable(MAX_NAMES);
+  readonly #names = new NameTable();
   readonly #servers: ServerRecord[] = [];
   readonly #serverIndex = new Map<number | string, number>();
   readonly #types = new Uint32Array(65_536);
@@ -60,6 +45,11 @@ export class DnsCollector {
   #lastServerIndex = -1;
   readonly #latency = new Samples();
   readonly #slow = new TopList<{ name: string; latency_ms: number; frame: number }>(KEPT_SLOW);
+
+  /** Names refused for want of room. */
+  get dropped(): number {
+    return this.#names.dropped;
+  }
 
   message(e: Engine, b: Uint8Array, o: number, end: number, flags: number): void {
     const isResponse = (flags & 0x8000) !== 0;
@@ -70,7 +60,7 @@ export class DnsCollector {
     const h = this.#hash;
     const after = hashName(h, b, o + 12, end);
     if (after < 0 || after + 4 > end) return;
-    const name = this.#name(h, b, o + 12);
+    const name = this.#names.of(h, b, o + 12);
     const type = u16be(b, after);
     h.add(u16be(b, o));
     if (isResponse) this.#response(e, h, name, flags & 15);
@@ -80,12 +70,8 @@ export class DnsCollector {
   #query(e: Engine, h: Hasher, name: number, type: number): void {
     e.series.dnsQuery(e.time);
     this.#types[type]!++;
-    const entry = this.#names[name];
-    if (entry !== undefined) {
-      entry.queries++;
-      if (type === 16 || type === 10) entry.txtOrNull++;
-      if (entry.frames.length < MAX_FRAMES) entry.frames.push(e.frameNumber);
-    }
+    this.#names.add(name, NAME.queries, e.frameNumber);
+    if (type === 16 || type === 10) this.#names.addTxtOrNull(name);
     const server = this.#server(e.dst, e.family);
     const known = this.#servers[server];
     if (known !== undefined) {
@@ -103,7 +89,10 @@ export class DnsCollector {
   }
 
   #response(e: Engine, h: Hasher, name: number, rcode: number): void {
-    if (rcode === 2 || rcode === 3) this.#failure(e, name, rcode);
+    if (rcode === 2 || rcode === 3) {
+      e.series.dnsFailure(e.time);
+      this.#names.add(name, rcode === 3 ? NAME.nxdomain : NAME.servfail, e.frameNumber);
+    }
     endpoints(h, e.dst, e.src, e.family, e.dstPort, e.srcPort);
     if (this.#waiting === undefined || !this.#waiting.take(h)) return;
     this.answered++;
@@ -116,20 +105,10 @@ export class DnsCollector {
     }
     if (this.#slow.wants(latency))
       this.#slow.add(latency, {
-        name: this.#names[name]?.name ?? '',
+        name: this.#names.names[name] ?? '',
         latency_ms: latency,
         frame: e.frameNumber,
       });
-  }
-
-  #failure(e: Engine, name: number, rcode: number): void {
-    e.series.dnsFailure(e.time);
-    const entry = this.#names[name];
-    if (entry === undefined) return;
-    const frames = rcode === 3 ? entry.nxFrames : entry.failFrames;
-    if (rcode === 3) entry.nxdomain++;
-    else entry.servfail++;
-    if (frames.length < MAX_FRAMES) frames.push(e.frameNumber);
   }
 
   facts(queries: number, responses: number, rcodes: ArrayLike<number>, mdns: number): DnsFacts | null {
@@ -148,9 +127,7 @@ export class DnsCollector {
       truncated_responses: this.truncated,
       over_tcp: this.overTcp,
       mdns_messages: mdns,
-      types: Array.from(this.#types, (count, type) => ({ type: typeText(type), count }))
-        .filter(({ count }) => count > 0)
-        .sort((a, b) => b.count - a.count || (a.type < b.type ? -1 : 1)),
+      types: this.#typesSeen(),
       rcodes: Array.from({ length: 16 }, (_, rcode) => ({
         rcode: rcodeText(rcode),
         count: rcodes[rcode]!,
@@ -158,22 +135,10 @@ export class DnsCollector {
       latency: spread,
       slow: { items: slow.slice(0, LIST_BOUND), total: spread === null ? 0 : this.#latency.above(limit) },
       slowest: slowest.slice(0, LIST_BOUND),
-      nxdomain: this.#top(
-        (entry) => entry.nxdomain,
-        (entry) => entry.nxFrames,
-      ),
-      servfail: this.#top(
-        (entry) => entry.servfail,
-        (entry) => entry.failFrames,
-      ),
-      top: this.#top(
-        (entry) => entry.queries,
-        (entry) => entry.frames,
-      ),
-      unanswered_names: this.#top(
-        (entry) => entry.unanswered,
-        (entry) => entry.silentFrames,
-      ),
+      nxdomain: this.#top(NAME.nxdomain),
+      servfail: this.#top(NAME.servfail),
+      top: this.#top(NAME.queries),
+      unanswered_names: this.#top(NAME.unanswered),
       servers: {
         total: this.#servers.length,
         items: [...this.#servers]
@@ -192,41 +157,33 @@ export class DnsCollector {
     };
   }
 
-  #top(
-    weight: (entry: NameRecord) => number,
-    frames: (entry: NameRecord) => readonly number[],
-  ): Bounded<DnsNameCount> {
-    const having = this.#names.filter((entry) => weight(entry) > 0);
-    having.sort((a, b) => weight(b) - weight(a) || (a.name < b.name ? -1 : 1));
-    return {
-      total: having.length,
-      items: having
-        .slice(0, LIST_BOUND)
-        .map((entry) => ({ name: entry.name, count: weight(entry), sample_frames: frames(entry) })),
-    };
+  #typesSeen(): DnsFacts['types'] {
+    const seen: { type: string; count: number }[] = [];
+    this.#types.forEach((count, type) => {
+      if (count > 0) seen.push({ type: typeText(type), count });
+    });
+    return seen.sort((a, b) => b.count - a.count || (a.type < b.type ? -1 : 1));
   }
 
-  #name(h: Hasher, b: Uint8Array, o: number): number {
-    const known = this.#nameIndex.find(h.low, h.high);
-    if (known >= 0) return known;
-    if (this.#nameIndex.add(h.low, h.high) < 0) {
-      this.dropped++;
-      return -1;
-    }
-    return (
-      this.#names.push({
-        name: nameText(b, o),
-        queries: 0,
-        nxdomain: 0,
-        servfail: 0,
-        unanswered: 0,
-        txtOrNull: 0,
-        frames: [],
-        nxFrames: [],
-        failFrames: [],
-        silentFrames: [],
-      }) - 1
+  #top(what: Counted): Bounded<DnsNameCount> {
+    const table = this.#names;
+    const { indices, total } = firstOf(
+      table.names.length,
+      LIST_BOUND,
+      (name) => table.count(name, what) > 0,
+      (a, b) => {
+        const more = table.count(a, what) - table.count(b, what);
+        return more > 0 || (more === 0 && table.names[a]! < table.names[b]!);
+      },
     );
+    return {
+      total,
+      items: indices.map((name) => ({
+        name: table.names[name]!,
+        count: table.count(name, what),
+        sample_frames: table.frames(name, what),
+      })),
+    };
   }
 
   #server(address: Int32Array, family: number): number {
@@ -254,10 +211,7 @@ export class DnsCollector {
   }
 
   #silent(tag: number, frame: number): void {
-    const entry = this.#names[Math.floor(tag / (MAX_SERVERS + 1)) - 1];
-    if (entry === undefined) return;
-    entry.unanswered++;
-    if (frame > 0 && entry.silentFrames.length < MAX_FRAMES) entry.silentFrames.push(frame);
+    this.#names.add(Math.floor(tag / (MAX_SERVERS + 1)) - 1, NAME.unanswered, frame);
   }
 }
 

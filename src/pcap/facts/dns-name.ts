@@ -31,17 +31,17 @@ export function hashName(h: Hasher, b: Uint8Array, o: number, end: number): numb
   return -1;
 }
 
+/** What a byte of a label reads as. A dot inside a label is not a separator and must not read like one. */
+const READS_AS: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
+  byte === 0x2e ? '\\.' : safeText(String.fromCharCode(byte)).toLowerCase(),
+);
+
 /** The name as harmless text, lower case; the root is a dot. */
 export function nameText(b: Uint8Array, o: number): string {
   let out = '';
   for (let at = o; b[at] !== 0; at += 1 + b[at]!) {
-    let label = '';
-    for (let i = at + 1; i <= at + b[at]!; i++) {
-      const byte = b[i]!;
-      // A dot inside a label is not a separator and must not read like one.
-      label += byte === 0x2e ? '\\.' : safeText(String.fromCharCode(byte)).toLowerCase();
-    }
-    out += out === '' ? label : `.${label}`;
+    if (at > o) out += '.';
+    for (let i = at + 1; i <= at + b[at]!; i++) out += READS_AS[b[i]!]!;
   }
   return out === '' ? '.' : out;
 }

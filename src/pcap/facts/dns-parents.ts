@@ -1,5 +1,5 @@
 import { type DnsFacts, LIST_BOUND } from '../analysis.ts';
-import type { NameRecord } from './dns-facts.ts';
+import { NAME, type NameTable } from './name-table.ts';
 
 /** Second-level names under which organisations register, so that the parent is one label further left. */
 const SHARED_SECOND = new Set(['co', 'com', 'org', 'net', 'ac', 'gov', 'edu']);
@@ -15,27 +15,27 @@ interface Parent {
 }
 
 /** Names grouped by the domain they were registered under: tunnels show as many long, unlike names below one. */
-export function parentsOf(names: readonly NameRecord[]): DnsFacts['parents'] {
+export function parentsOf(table: NameTable): DnsFacts['parents'] {
   const parents = new Map<string, Parent>();
-  for (const entry of names) {
-    if (entry.queries === 0) continue;
-    const labels = entry.name.split('.');
-    const depth = parentDepth(labels);
-    const key = labels.slice(-depth).join('.');
+  table.names.forEach((name, number) => {
+    const queries = table.count(number, NAME.queries);
+    if (queries === 0) return;
+    const cut = parentStart(name);
+    const key = name.slice(cut);
     let parent = parents.get(key);
     if (parent === undefined) {
       parent = { queries: 0, names: 0, longest: 0, length: 0, txtOrNull: 0, text: '', frames: [] };
       parents.set(key, parent);
     }
-    const below = labels.slice(0, -depth);
-    parent.queries += entry.queries;
+    parent.queries += queries;
     parent.names++;
-    parent.length += entry.name.length;
-    parent.txtOrNull += entry.txtOrNull;
-    for (const label of below) parent.longest = Math.max(parent.longest, label.length);
-    if (parent.text.length < 4096) parent.text += below.join('');
-    if (parent.frames.length < 5) parent.frames.push(...entry.frames.slice(0, 5 - parent.frames.length));
-  }
+    parent.length += name.length;
+    parent.txtOrNull += table.txtOrNull(number);
+    parent.longest = Math.max(parent.longest, longestLabel(name, cut - 1));
+    if (parent.text.length < 4096 && cut > 0) parent.text += name.slice(0, cut - 1).replaceAll('.', '');
+    if (parent.frames.length < 5)
+      parent.frames.push(...table.frames(number, NAME.queries).slice(0, 5 - parent.frames.length));
+  });
   const rows = [...parents].sort((a, b) => b[1].names - a[1].names || (a[0] < b[0] ? -1 : 1));
   return {
     total: rows.length,
@@ -52,10 +52,29 @@ export function parentsOf(names: readonly NameRecord[]): DnsFacts['parents'] {
   };
 }
 
-function parentDepth(labels: readonly string[]): number {
-  const second = labels.at(-2);
-  const country = labels.at(-1)?.length === 2;
-  return labels.length > 2 && country && second !== undefined && SHARED_SECOND.has(second) ? 3 : 2;
+/** Where the last two labels start, or the last three where organisations register below a shared second one. */
+function parentStart(name: string): number {
+  const last = name.lastIndexOf('.');
+  const second = dotBefore(name, last);
+  if (second < 0) return 0;
+  const shared = name.length - last - 1 === 2 && SHARED_SECOND.has(name.slice(second + 1, last));
+  return 1 + (shared ? dotBefore(name, second) : second);
+}
+
+/** The dot before another one, or -1. */
+function dotBefore(name: string, dot: number): number {
+  return dot <= 0 ? -1 : name.lastIndexOf('.', dot - 1);
+}
+
+/** Length of the longest label before `end`. */
+function longestLabel(name: string, end: number): number {
+  let longest = 0;
+  for (let from = 0; from < end; ) {
+    const dot = name.indexOf('.', from);
+    longest = Math.max(longest, dot - from);
+    from = dot + 1;
+  }
+  return longest;
 }
 
 function entropyOf(text: string): number {

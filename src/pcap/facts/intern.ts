@@ -1,13 +1,15 @@
-/** Small numbers for 64-bit keys: an open-addressing table in flat arrays, bounded. */
-const FIRST = 1024;
+/** Small numbers for 64-bit keys: an open-addressing table in one flat array, bounded. */
+const FIRST = 2048;
+/** Words of a place: the key, its number plus one (0: free), and one that keeps places from straddling cache lines. */
+const PLACE = 4;
+const HIGH = 1;
+const NUMBER = 2;
 
 export class InternTable {
   size = 0;
   readonly #capacity: number;
-  #low = new Int32Array(FIRST);
-  #high = new Int32Array(FIRST);
-  #slots = new Int32Array(FIRST * 2).fill(-1);
-  #mask = FIRST * 2 - 1;
+  #places = new Int32Array(FIRST * PLACE);
+  #mask = FIRST - 1;
 
   constructor(capacity: number) {
     this.#capacity = capacity;
@@ -15,39 +17,37 @@ export class InternTable {
 
   /** Number of a known key, or -1. */
   find(low: number, high: number): number {
+    const places = this.#places;
     for (let at = low & this.#mask; ; at = (at + 1) & this.#mask) {
-      const index = this.#slots[at]!;
-      if (index < 0 || (this.#low[index] === low && this.#high[index] === high)) return index;
+      const number = places[at * PLACE + NUMBER]!;
+      if (number === 0 || (places[at * PLACE] === low && places[at * PLACE + HIGH] === high))
+        return number - 1;
     }
   }
 
   /** Gives the next number to a key that is not known yet; -1 when the table is full. */
   add(low: number, high: number): number {
     if (this.size >= this.#capacity) return -1;
-    if (this.size === this.#low.length) this.#grow();
-    const index = this.size++;
-    this.#low[index] = low;
-    this.#high[index] = high;
-    this.#place(index);
-    return index;
+    // Half of the places stay free, so that searches are short.
+    if (this.size * 2 > this.#mask) this.#grow();
+    this.#place(low, high, ++this.size);
+    return this.size - 1;
   }
 
-  #place(index: number): void {
-    let at = this.#low[index]! & this.#mask;
-    while (this.#slots[at]! >= 0) at = (at + 1) & this.#mask;
-    this.#slots[at] = index;
+  #place(low: number, high: number, number: number): void {
+    const places = this.#places;
+    let at = low & this.#mask;
+    while (places[at * PLACE + NUMBER] !== 0) at = (at + 1) & this.#mask;
+    places[at * PLACE] = low;
+    places[at * PLACE + HIGH] = high;
+    places[at * PLACE + NUMBER] = number;
   }
 
   #grow(): void {
-    const length = this.#low.length * 2;
-    const low = new Int32Array(length);
-    low.set(this.#low);
-    const high = new Int32Array(length);
-    high.set(this.#high);
-    this.#low = low;
-    this.#high = high;
-    this.#slots = new Int32Array(length * 2).fill(-1);
-    this.#mask = length * 2 - 1;
-    for (let i = 0; i < this.size; i++) this.#place(i);
+    const old = this.#places;
+    this.#places = new Int32Array(old.length * 2);
+    this.#mask = this.#mask * 2 + 1;
+    for (let i = 0; i < old.length; i += PLACE)
+      if (old[i + NUMBER] !== 0) this.#place(old[i]!, old[i + HIGH]!, old[i + NUMBER]!);
   }
 }

@@ -1,7 +1,11 @@
 /**
  * Questions that wait for their answer (echo requests, DNS queries): a bounded table from a 64-bit keyed hash to
  * the time and frame of the question. The hash is seeded anew for every run, so nobody can aim at collisions.
- * When full, the oldest question gives way and counts as unanswered.
+ *
+ * Invariants:
+ * 1. A question gives way, and counts as unanswered, once as many newer ones were put as the table may hold.
+ * 2. Rows stand in the order of the questions. When they run out, the live ones move together; the table grows only
+ *    when more than half are live, so that few open questions stay in a core's own cache.
  */
 import { randomFillSync } from 'node:crypto';
 
@@ -38,14 +42,16 @@ export class Hasher {
   }
 }
 
-/** Words of a waiting question: hash, frame, tag, link, whether it lives, and a double for the time. */
+/** Words of a waiting question: hash, frame, tag, link, its number (0: answered), and a double for the time. */
 const ENTRY = 8;
 const LOW = 0;
 const HIGH = 1;
 const FRAME = 2;
 const TAG = 3;
 const LINK = 4;
-const LIVE = 5;
+const NUMBER = 5;
+const TIME = 3;
+const FIRST_ROWS = 256;
 
 export class Pending {
   /** Of the question the last `take` found. */
@@ -54,42 +60,35 @@ export class Pending {
   tag = 0;
   dropped = 0;
   size = 0;
-  readonly #capacity: number;
-  readonly #mask: number;
-  readonly #words: Int32Array;
-  readonly #times: Float64Array;
-  readonly #buckets: Int32Array;
-  #head = 0;
+  readonly #bound: number;
+  #words = new Int32Array(FIRST_ROWS * ENTRY);
+  #times = new Float64Array(this.#words.buffer);
+  #buckets = new Int32Array(FIRST_ROWS * 2).fill(EMPTY);
+  #mask = FIRST_ROWS * 2 - 1;
+  /** No row before this one is live; none from `#used` on is in use. */
+  #oldest = 0;
+  #used = 0;
+  #puts = 0;
 
-  constructor(capacity: number) {
-    this.#capacity = capacity;
-    this.#mask = capacity * 2 - 1;
-    this.#words = new Int32Array(capacity * ENTRY);
-    this.#times = new Float64Array(this.#words.buffer);
-    this.#buckets = new Int32Array(capacity * 2).fill(EMPTY);
+  constructor(bound: number) {
+    this.#bound = bound;
   }
 
   /** Remembers a question. `tag` is the caller's own. Answers the tag of the question that had to go, or -1. */
   put(h: Hasher, time: number, frame: number, tag: number): number {
-    const at = this.#head;
-    this.#head = at + 1 === this.#capacity ? 0 : at + 1;
+    const number = ++this.#puts;
+    const lost = this.#giveWay(number);
+    if (this.#used * ENTRY === this.#words.length) this.#tidy();
+    const at = this.#used++;
     const w = this.#words;
     const row = at * ENTRY;
-    let lost = -1;
-    if (w[row + LIVE] === 1) {
-      lost = w[row + TAG]!;
-      this.#unlink(at);
-      this.dropped++;
-    }
     w[row + LOW] = h.low;
     w[row + HIGH] = h.high;
     w[row + FRAME] = frame;
     w[row + TAG] = tag;
-    w[row + LIVE] = 1;
-    this.#times[at * 4 + 3] = time;
-    const bucket = h.low & this.#mask;
-    w[row + LINK] = this.#buckets[bucket]!;
-    this.#buckets[bucket] = at;
+    w[row + NUMBER] = number;
+    this.#times[at * (ENTRY / 2) + TIME] = time;
+    this.#link(at);
     this.size++;
     return lost;
   }
@@ -98,10 +97,10 @@ export class Pending {
   take(h: Hasher): boolean {
     const at = this.#find(h);
     if (at < 0) return false;
-    this.time = this.#times[at * 4 + 3]!;
+    this.time = this.#times[at * (ENTRY / 2) + TIME]!;
     this.frame = this.#words[at * ENTRY + FRAME]!;
     this.tag = this.#words[at * ENTRY + TAG]!;
-    this.#unlink(at);
+    this.#remove(at);
     return true;
   }
 
@@ -111,11 +110,9 @@ export class Pending {
 
   /** Every question still waiting, oldest first. */
   *waiting(): Generator<{ readonly tag: number; readonly frame: number }> {
-    for (let i = 0; i < this.#capacity; i++) {
-      const row = ((this.#head + i) % this.#capacity) * ENTRY;
-      if (this.#words[row + LIVE] === 1)
-        yield { tag: this.#words[row + TAG]!, frame: this.#words[row + FRAME]! };
-    }
+    const w = this.#words;
+    for (let row = this.#oldest * ENTRY; row < this.#used * ENTRY; row += ENTRY)
+      if (w[row + NUMBER] !== 0) yield { tag: w[row + TAG]!, frame: w[row + FRAME]! };
   }
 
   #find(h: Hasher): number {
@@ -125,7 +122,24 @@ export class Pending {
     return -1;
   }
 
-  #unlink(at: number): void {
+  /** Invariant 1: only the oldest live question can be too old. */
+  #giveWay(number: number): number {
+    const w = this.#words;
+    while (this.#oldest < this.#used && w[this.#oldest * ENTRY + NUMBER] === 0) this.#oldest++;
+    if (this.#oldest === this.#used || w[this.#oldest * ENTRY + NUMBER]! > number - this.#bound) return -1;
+    const lost = w[this.#oldest * ENTRY + TAG]!;
+    this.#remove(this.#oldest);
+    this.dropped++;
+    return lost;
+  }
+
+  #link(at: number): void {
+    const bucket = this.#words[at * ENTRY + LOW]! & this.#mask;
+    this.#words[at * ENTRY + LINK] = this.#buckets[bucket]!;
+    this.#buckets[bucket] = at;
+  }
+
+  #remove(at: number): void {
     const w = this.#words;
     const bucket = w[at * ENTRY + LOW]! & this.#mask;
     let i = this.#buckets[bucket]!;
@@ -134,7 +148,27 @@ export class Pending {
       while (w[i * ENTRY + LINK] !== at) i = w[i * ENTRY + LINK]!;
       w[i * ENTRY + LINK] = w[at * ENTRY + LINK]!;
     }
-    w[at * ENTRY + LIVE] = 0;
+    w[at * ENTRY + NUMBER] = 0;
     this.size--;
+  }
+
+  /** Invariant 2. At most `bound` rows are live, so there are never more than twice as many. */
+  #tidy(): void {
+    const old = this.#words;
+    const rows = this.#used;
+    if (this.size * 2 > rows) {
+      this.#words = new Int32Array(rows * 2 * ENTRY);
+      this.#times = new Float64Array(this.#words.buffer);
+      this.#buckets = new Int32Array(rows * 4);
+      this.#mask = rows * 4 - 1;
+    }
+    this.#buckets.fill(EMPTY);
+    this.#used = 0;
+    for (let row = this.#oldest * ENTRY; row < rows * ENTRY; row += ENTRY) {
+      if (old[row + NUMBER] === 0) continue;
+      this.#words.set(old.subarray(row, row + ENTRY), this.#used * ENTRY);
+      this.#link(this.#used++);
+    }
+    this.#oldest = 0;
   }
 }

@@ -96,14 +96,18 @@ export function spreadOf(values: Float64Array): Omit<Spread, 'mean' | 'exact'> {
   const n = values.length;
   const middle = n >> 1;
   const upper = nth(values, middle);
-  const lower = n % 2 === 1 ? upper : nth(values, middle - 1);
-  const p95 = nth(values, Math.min(n - 1, Math.floor(0.95 * n)));
-  let min = values[0]!;
-  let max = min;
-  for (const value of values) {
+  // What is smaller stands before it now, what is larger behind it: each half is searched for its own.
+  let min = upper;
+  let lower = Number.NEGATIVE_INFINITY;
+  for (let i = 0; i < middle; i++) {
+    const value = values[i]!;
     if (value < min) min = value;
-    if (value > max) max = value;
+    if (value > lower) lower = value;
   }
+  if (n % 2 === 1) lower = upper;
+  const p95 = nth(values, Math.min(n - 1, Math.floor(0.95 * n)), middle);
+  let max = upper;
+  for (let i = middle; i < n; i++) if (values[i]! > max) max = values[i]!;
   return { count: n, min, median: (lower + upper) / 2, p95, max };
 }
 
