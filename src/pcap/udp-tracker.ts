@@ -7,6 +7,13 @@ import { type Endpoints, FlowTable } from './tcp/flow-table.ts';
 
 export const MAX_UDP_STREAMS = 131_072;
 const KEPT = 20;
+/** A stream's row: words for packets, last frame and SNMP, and as doubles the bytes of both directions. */
+const ROW = 8;
+const PACKETS = 0;
+const LAST_FRAME = 1;
+/** Whether a stream of SNMP was met, and went on under its second number. */
+const SNMP = 2;
+const BYTES = 2;
 const NOT_MET = 0;
 const MET = 1;
 const WENT_ON = 2;
@@ -14,19 +21,17 @@ const WENT_ON = 2;
 export class UdpTracker {
   streams = 0;
   readonly table: FlowTable;
-  #packets = new Uint32Array(0);
-  /** Whether a stream of SNMP was met, and went on under its second number. */
-  #snmp = new Uint8Array(0);
-  #slot = 0;
-  #lastFrames = new Uint32Array(0);
-  #bytes = new Float64Array(0);
+  #words = new Int32Array(0);
+  #doubles = new Float64Array(0);
+  /** Where the row of the datagram in hand starts. */
+  #row = 0;
   readonly #top = new TopList<Talker>(KEPT);
 
   constructor() {
     this.table = new FlowTable(MAX_UDP_STREAMS, {
       grow: (slots) => this.#grow(slots),
       evict: (slot) => this.#fold(slot),
-      lastFrame: (slot) => this.#lastFrames[slot]!,
+      lastFrame: (slot) => this.#words[slot * ROW + LAST_FRAME]!,
     });
   }
 
@@ -36,24 +41,23 @@ export class UdpTracker {
     if (slot < 0) {
       slot = this.table.insert();
       this.streams++;
-      this.#packets[slot] = 0;
-      this.#snmp[slot] = NOT_MET;
-      this.#bytes[slot * 2] = 0;
-      this.#bytes[slot * 2 + 1] = 0;
+      this.#words.fill(0, slot * ROW, slot * ROW + ROW);
     }
-    this.#slot = slot;
-    if (this.#snmp[slot] === MET) {
-      this.#snmp[slot] = WENT_ON;
+    const w = this.#words;
+    const row = slot * ROW;
+    this.#row = row;
+    if (w[row + SNMP] === MET) {
+      w[row + SNMP] = WENT_ON;
       this.streams++;
     }
-    this.#lastFrames[slot] = e.frameNumber;
-    this.#packets[slot]!++;
-    this.#bytes[slot * 2 + side]! += e.wireLength;
+    w[row + LAST_FRAME] = e.frameNumber;
+    w[row + PACKETS]!++;
+    this.#doubles[row / 2 + BYTES + side]! += e.wireLength;
   }
 
   /** The datagram in hand is SNMP. */
   becomesSnmp(): void {
-    if (this.#snmp[this.#slot] === NOT_MET) this.#snmp[this.#slot] = MET;
+    if (this.#words[this.#row + SNMP] === NOT_MET) this.#words[this.#row + SNMP] = MET;
   }
 
   talkers(): TopList<Talker> {
@@ -62,23 +66,15 @@ export class UdpTracker {
   }
 
   #grow(slots: number): void {
-    const packets = new Uint32Array(slots);
-    packets.set(this.#packets);
-    this.#packets = packets;
-    const snmp = new Uint8Array(slots);
-    snmp.set(this.#snmp);
-    this.#snmp = snmp;
-    const lastFrames = new Uint32Array(slots);
-    lastFrames.set(this.#lastFrames);
-    this.#lastFrames = lastFrames;
-    const bytes = new Float64Array(slots * 2);
-    bytes.set(this.#bytes);
-    this.#bytes = bytes;
+    const words = new Int32Array(slots * ROW);
+    words.set(this.#words);
+    this.#words = words;
+    this.#doubles = new Float64Array(words.buffer);
   }
 
   #fold(slot: number): void {
-    const forth = this.#bytes[slot * 2]!;
-    const back = this.#bytes[slot * 2 + 1]!;
+    const forth = this.#doubles[slot * (ROW / 2) + BYTES]!;
+    const back = this.#doubles[slot * (ROW / 2) + BYTES + 1]!;
     if (!this.#top.wants(forth + back)) {
       this.#top.skip();
       return;
@@ -95,7 +91,7 @@ export class UdpTracker {
       a: endpointText(addressText(ends.src, ends.family), ends.srcPort),
       b: endpointText(addressText(ends.dst, ends.family), ends.dstPort),
       protocol: 'udp',
-      packets: this.#packets[slot]!,
+      packets: this.#words[slot * ROW + PACKETS]!,
       bytes: forth + back,
       a_to_b_bytes: forth,
     });
