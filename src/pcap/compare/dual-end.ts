@@ -7,8 +7,10 @@
  * 3. The sum of both delays is measured; how it divides between the directions is an assumption, and said to be.
  *    Waiting on top of the shortest delay belongs to its direction beyond doubt.
  */
-import { type Match, matchSightings, median } from './matching.ts';
-import { type Sighting, type Sightings, sightingsOf } from './signatures.ts';
+import { type Direction, directionOf, round } from './direction.ts';
+import { type Matching, matchSightings, median } from './matching.ts';
+import { Conversations, type SightingColumns } from './sightings.ts';
+import { type Sightings, sightingsOf } from './signatures.ts';
 import { concludeFrom, type Verdict, verdictsOf } from './verdicts.ts';
 
 export interface DualEnd {
@@ -28,54 +30,37 @@ export interface DualEnd {
 
 export type Confidence = 'high' | 'medium' | 'low';
 
-export interface Direction {
-  readonly from: 'A' | 'B';
-  readonly to: 'A' | 'B';
-  readonly sent: number;
-  readonly arrived: number;
-  readonly lost: number;
-  readonly loss_pct: number;
-  readonly delay_ms: { readonly min: number; readonly median: number; readonly p95: number } | null;
-  /** Packets that arrived with another content than they left with. */
-  readonly changed: number;
-  readonly reordered: number;
-  /** Packets that arrived and never left: something in between made them. */
-  readonly injected: number;
-  /** Present when everything that was lost is larger than anything that arrived: bytes of payload. */
-  readonly size_limit: { readonly largest_arrived: number; readonly smallest_lost: number } | null;
-  /** Services of which nothing arrived, with how many packets left. */
-  readonly blocked: readonly { readonly service: string; readonly sent: number }[];
-  /** Frames to look at: where lost packets were sent, and where altered or injected ones arrived. */
-  readonly lost_frames: readonly number[];
-  readonly changed_frames: readonly number[];
-  readonly injected_frames: readonly number[];
-}
-
 /** Packets on their way when a capture began or ended are nobody's loss. */
 const EDGE_MS = 250;
-const SAMPLES = 5;
 /** Larger than any Ethernet frame: the network card cut or glued it, so the other side saw other packets. */
 const OFFLOADED = 1600;
 
 /** Null when the two captures do not show the same traffic. */
 export async function compareEnds(pathA: string, pathB: string): Promise<DualEnd | null> {
-  return matchEnds(await sightingsOf(pathA), await sightingsOf(pathB));
+  const talk = new Conversations();
+  return matchEnds(await sightingsOf(pathA, talk), await sightingsOf(pathB, talk), talk);
 }
 
-export function matchEnds(a: Sightings, b: Sightings): DualEnd | null {
-  const pairs = sharedPairs(a, b);
+function matchEnds(a: Sightings, b: Sightings, talk: Conversations): DualEnd | null {
+  const pairs = sharedPairs(a, b, talk);
   if (pairs.size === 0) return null;
-  const own = (list: readonly Sighting[]) => list.filter((s) => pairs.has(pairOf(s)));
-  const { matches, onlyA, onlyB } = matchSightings(own(a.sightings), own(b.sightings));
-  const few = matches.length < 5 && matches.length * 50 < Math.min(a.sightings.length, b.sightings.length);
+  const [A, B] = [a.packets, b.packets];
+  const own = (of: SightingColumns) => of.where((i) => pairs.has(talk.pairs[of.route[i]!]!));
+  const [ownA, ownB] = [own(A), own(B)];
+  const matching = matchSightings(A, ownA, B, ownB);
+  const { matches, onlyA, onlyB } = matching;
+  const matched = matches.a.length;
+  const few = matched < 5 && matched * 50 < Math.min(A.size, B.size);
   const oneSided = onlyA.length === 0 || onlyB.length === 0;
-  if ((matches.length === 0 || few) && !(oneSided && overlapShare(a, b) >= 0.5)) return null;
-  const nearA = addressesNearA(matches, onlyA, onlyB, b.locals);
-  const leavesA = (s: Sighting) => nearA(s);
-  const there = matches.filter((m) => leavesA(m.a));
-  const back = matches.filter((m) => !leavesA(m.a));
-  const minThere = least(there.map((m) => m.b.at - m.a.at));
-  const minBack = least(back.map((m) => m.a.at - m.b.at));
+  if ((matched === 0 || few) && !(oneSided && overlapShare(a, b) >= 0.5)) return null;
+  const nearA = routesFromA(matching, A, B, talk, b.locals);
+  const leavesA = (of: SightingColumns, i: number) => nearA(of.route[i]!);
+  const all = matches.a.map((_, i) => i);
+  const there = all.filter((m) => leavesA(A, matches.a[m]!));
+  const back = all.filter((m) => !leavesA(A, matches.a[m]!));
+  const gap = (m: number) => B.at[matches.b[m]!]! - A.at[matches.a[m]!]!;
+  const minThere = least(Float64Array.from(there, gap));
+  const minBack = least(Float64Array.from(back, (m) => -gap(m)));
   const offset = minThere !== null && minBack !== null ? (minThere - minBack) / 2 : null;
   // With one direction alone the offset hides in the delay: good enough to know who watched when.
   const shift = offset ?? minThere ?? (minBack === null ? 0 : -minBack);
@@ -86,27 +71,33 @@ export function matchEnds(a: Sightings, b: Sightings): DualEnd | null {
     to: Math.min(a.last, b.last - shift) - edge,
   };
   // A point where nothing arrives has no packets to tell how long it listened.
-  const watched = (at: number) => matches.length === 0 || (at >= window.from && at <= window.to);
-  const inA = (s: Sighting) => watched(s.at);
-  const inB = (s: Sighting) => watched(s.at - shift);
+  const watched = (at: number) => matched === 0 || (at >= window.from && at <= window.to);
+  const inA = (i: number) => watched(A.at[i]!);
+  const inB = (i: number) => watched(B.at[i]! - shift);
   const directions = [
-    directionOf('A', 'B', {
-      delays: there.map((m) => m.b.at - m.a.at - shift),
-      arrivals: there.map((m) => [m.a, m.b, m.changed] as const),
-      lost: onlyA.filter((s) => leavesA(s) && inA(s)),
-      strangers: onlyB.filter((s) => leavesA(s) && inB(s)),
+    directionOf('A', 'B', talk, {
+      from: A,
+      to: B,
+      delays: Float64Array.from(there, (m) => gap(m) - shift),
+      left: there.map((m) => matches.a[m]!),
+      arrived: there.map((m) => matches.b[m]!),
+      changed: Uint8Array.from(there, (m) => matches.changed[m]!),
+      lost: onlyA.filter((i) => leavesA(A, i) && inA(i)),
+      strangers: onlyB.filter((i) => leavesA(B, i) && inB(i)),
     }),
-    directionOf('B', 'A', {
-      delays: back.map((m) => m.a.at - m.b.at + shift),
-      arrivals: back.map((m) => [m.b, m.a, m.changed] as const).sort((x, y) => x[0].at - y[0].at),
-      lost: onlyB.filter((s) => !leavesA(s) && inB(s)),
-      strangers: onlyA.filter((s) => !leavesA(s) && inA(s)),
+    directionOf('B', 'A', talk, {
+      from: B,
+      to: A,
+      delays: Float64Array.from(back, (m) => shift - gap(m)),
+      ...leavingInOrder(back, matching, B),
+      lost: onlyB.filter((i) => !leavesA(B, i) && inB(i)),
+      strangers: onlyA.filter((i) => !leavesA(A, i) && inA(i)),
     }),
   ] as const;
-  const offloaded = [...own(a.sightings), ...own(b.sightings)].some((s) => s.length > OFFLOADED);
+  const offloaded = ownA.some((i) => A.length[i]! > OFFLOADED) || ownB.some((i) => B.length[i]! > OFFLOADED);
   const notes = [
     ...(a.cut || b.cut ? ['the captures are large: only their first packets were matched'] : []),
-    ...(matches.length === 0
+    ...(matched === 0
       ? ['no packet was seen at both points; both are taken to have listened at the same time']
       : offset === null
         ? [
@@ -117,18 +108,21 @@ export function matchEnds(a: Sightings, b: Sightings): DualEnd | null {
       ? ['segments larger than a frame: a network card splits or joins packets, so some cannot be matched']
       : []),
   ];
-  const basis = { matched: matches.length, offset, roundTrip, doubtful: a.cut || b.cut || offloaded };
+  const basis = { matched, offset, roundTrip, doubtful: a.cut || b.cut || offloaded };
   const verdicts = verdictsOf(directions, basis);
+  const routes = [
+    ...[...matches.a].map((i) => A.route[i]!),
+    ...[...onlyA.subarray(0, 1000)].map((i) => A.route[i]!),
+    ...[...onlyB.subarray(0, 1000)].map((i) => B.route[i]!),
+  ];
   const places = (near: boolean) =>
     [
       ...new Set(
-        matches
-          .concat(lonely(onlyA, onlyB))
-          .map((m) => (leavesA(m.a) === near ? m.a.source : m.a.destination)),
+        [...new Set(routes)].map((r) => (nearA(r) === near ? talk.sources[r]! : talk.destinations[r]!)),
       ),
     ].slice(0, 5);
   return {
-    matched: matches.length,
+    matched,
     clock_offset_ms: offset === null ? null : round(offset),
     round_trip_ms: roundTrip === null ? null : round(roundTrip),
     near_a: places(true),
@@ -140,21 +134,26 @@ export function matchEnds(a: Sightings, b: Sightings): DualEnd | null {
   };
 }
 
-/** Packets of one side as if matched with themselves, where only their addresses matter. */
-const lonely = (...lists: readonly (readonly Sighting[])[]): Match[] =>
-  lists.flatMap((list) => list.slice(0, 1000).map((s) => ({ a: s, b: s, changed: false })));
-
-const pairOf = (s: Sighting) =>
-  s.source < s.destination ? `${s.source} ${s.destination}` : `${s.destination} ${s.source}`;
-
 /** Pairs of machines seen at both points; failing these, pairs of one point that involve the other's machine. */
-function sharedPairs(a: Sightings, b: Sightings): ReadonlySet<string> {
-  const [inA, inB] = [new Set(a.sightings.map(pairOf)), new Set(b.sightings.map(pairOf))];
-  const both = [...inA].filter((p) => inB.has(p));
+function sharedPairs(a: Sightings, b: Sightings, talk: Conversations): ReadonlySet<number> {
+  const pairsOf = ({ packets }: Sightings) =>
+    new Set(packets.route.subarray(0, packets.size).map((route) => talk.pairs[route]!));
+  const [inA, inB] = [pairsOf(a), pairsOf(b)];
+  const both = [...inA].filter((pair) => inB.has(pair));
   if (both.length > 0) return new Set(both);
-  const involves = (pairs: ReadonlySet<string>, locals: readonly string[]) =>
-    [...pairs].filter((p) => p.split(' ').some((address) => locals.includes(address)));
+  const involves = (pairs: ReadonlySet<number>, locals: readonly string[]) =>
+    [...pairs].filter((pair) => talk.ends[pair]!.some((address) => locals.includes(address)));
   return new Set([...involves(inA, b.locals), ...involves(inB, a.locals)]);
+}
+
+/** What left B for A in the order it left; matches stand in the order of A. */
+function leavingInOrder(back: Int32Array, { matches }: Matching, B: SightingColumns) {
+  const order = back.slice().sort((x, y) => B.at[matches.b[x]!]! - B.at[matches.b[y]!]!);
+  return {
+    left: order.map((m) => matches.b[m]!),
+    arrived: order.map((m) => matches.a[m]!),
+    changed: Uint8Array.from(order, (m) => matches.changed[m]!),
+  };
 }
 
 function overlapShare(a: Sightings, b: Sightings): number {
@@ -163,38 +162,52 @@ function overlapShare(a: Sightings, b: Sightings): number {
   return shorter > 0 ? shared / shorter : shared >= 0 ? 1 : 0;
 }
 
+/** What speaks for one side of a pair of machines being near A. */
+interface Side {
+  /** Gaps between both sightings of packets from the low address, and from the high one. */
+  readonly low: number[];
+  readonly high: number[];
+  hops: number;
+  score: number;
+}
+
 /**
- * Whether a packet leaves from the side of A. What X sends is seen at A before B if X is near A: then B − A is
- * larger for packets from X than for those to X, whatever the clocks say.
+ * Which routes leave from the side of A. What X sends is seen at A before B if X is near A: then B − A is larger for
+ * packets from X than for those to X, whatever the clocks say.
  */
-function addressesNearA(
-  matches: readonly Match[],
-  onlyA: readonly Sighting[],
-  onlyB: readonly Sighting[],
+function routesFromA(
+  { matches, onlyA, onlyB }: Matching,
+  A: SightingColumns,
+  B: SightingColumns,
+  talk: Conversations,
   localsOfB: readonly string[],
-): (s: Sighting) => boolean {
-  const sides = new Map<string, { low: Match[]; high: Match[]; score: number; any: Sighting }>();
-  const side = (s: Sighting) => {
-    const key = pairOf(s);
-    const known = sides.get(key);
+): (route: number) => boolean {
+  const sides = new Map<number, Side>();
+  const sideOf = (route: number) => {
+    const pair = talk.pairs[route]!;
+    const known = sides.get(pair);
     if (known !== undefined) return known;
-    const made = { low: [] as Match[], high: [] as Match[], score: 0, any: s };
-    sides.set(key, made);
+    const made: Side = { low: [], high: [], hops: 0, score: 0 };
+    sides.set(pair, made);
     return made;
   };
-  for (const m of matches) (m.a.source < m.a.destination ? side(m.a).low : side(m.a).high).push(m);
+  const sign = (route: number) => (talk.fromLow[route] ? 1 : -1);
+  matches.a.forEach((i, m) => {
+    const j = matches.b[m]!;
+    const route = A.route[i]!;
+    const side = sideOf(route);
+    (talk.fromLow[route] ? side.low : side.high).push(B.at[j]! - A.at[i]!);
+    side.hops += sign(route) * Math.sign(A.ttl[i]! - B.ttl[j]!);
+  });
   // A packet seen at one point alone was lost on the way away from it.
-  for (const s of onlyA) side(s).score += s.source < s.destination ? 1 : -1;
-  for (const s of onlyB) side(s).score -= s.source < s.destination ? 1 : -1;
-  const lowNearA = new Map<string, boolean>();
-  for (const [key, { low, high, score }] of sides) {
-    const gap = (list: readonly Match[]) => median(list.map((m) => m.b.at - m.a.at));
-    const [up, down] = [gap(low), gap(high)];
-    const ttl = (list: readonly Match[]) => list.reduce((n, m) => n + Math.sign(m.a.ttl - m.b.ttl), 0);
-    const hops = ttl(low) - ttl(high);
-    const [lowAddress, highAddress] = key.split(' ') as [string, string];
+  for (const i of onlyA) sideOf(A.route[i]!).score += sign(A.route[i]!);
+  for (const i of onlyB) sideOf(B.route[i]!).score -= sign(B.route[i]!);
+  const lowNearA = new Map<number, boolean>();
+  for (const [pair, { low, high, hops, score }] of sides) {
+    const [up, down] = [median(Float64Array.from(low)), median(Float64Array.from(high))];
+    const [lowAddress, highAddress] = talk.ends[pair]!;
     lowNearA.set(
-      key,
+      pair,
       hops !== 0
         ? hops > 0
         : up !== null && down !== null && up !== down
@@ -204,66 +217,8 @@ function addressesNearA(
             : localsOfB.includes(highAddress) || !localsOfB.includes(lowAddress),
     );
   }
-  return (s) => lowNearA.get(pairOf(s)) === s.source < s.destination;
+  return (route) => lowNearA.get(talk.pairs[route]!) === talk.fromLow[route];
 }
 
-interface Raw {
-  readonly delays: readonly number[];
-  /** What left, what arrived of it, and whether it was altered; in the order of leaving. */
-  readonly arrivals: readonly (readonly [Sighting, Sighting, boolean])[];
-  readonly lost: readonly Sighting[];
-  readonly strangers: readonly Sighting[];
-}
-
-function directionOf(from: 'A' | 'B', to: 'A' | 'B', raw: Raw): Direction {
-  const sorted = [...raw.delays].sort((x, y) => x - y);
-  const at = (q: number) => round(sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? 0);
-  let [reordered, latest] = [0, Number.NEGATIVE_INFINITY];
-  for (const [, arrived] of raw.arrivals) {
-    if (arrived.at < latest) reordered++;
-    latest = Math.max(latest, arrived.at);
-  }
-  const changed = raw.arrivals.filter(([, , altered]) => altered);
-  const sent = raw.arrivals.length + raw.lost.length;
-  const frames = (list: readonly Sighting[]) => list.slice(0, SAMPLES).map((s) => s.frame);
-  return {
-    from,
-    to,
-    sent,
-    arrived: raw.arrivals.length,
-    lost: raw.lost.length,
-    loss_pct: sent === 0 ? 0 : round((100 * raw.lost.length) / sent),
-    delay_ms: sorted.length === 0 ? null : { min: at(0), median: at(0.5), p95: at(0.95) },
-    changed: changed.length,
-    reordered,
-    injected: raw.strangers.length,
-    size_limit: sizeLimitOf(raw),
-    blocked: blockedOf(raw),
-    lost_frames: frames(raw.lost),
-    changed_frames: frames(changed.map(([, arrived]) => arrived)),
-    injected_frames: frames(raw.strangers),
-  };
-}
-
-/** A path that loses large packets only has a smaller MTU than its ends believe. */
-function sizeLimitOf({ arrivals, lost }: Raw): Direction['size_limit'] {
-  const arrived = arrivals.reduce((n, [s]) => Math.max(n, s.length), 0);
-  const smallest = lost.reduce((n, s) => Math.min(n, s.length), Number.POSITIVE_INFINITY);
-  if (lost.length < 3 || arrivals.length < 3 || smallest <= Math.max(arrived, 500)) return null;
-  return { largest_arrived: arrived, smallest_lost: smallest };
-}
-
-function blockedOf({ arrivals, lost }: Raw): Direction['blocked'] {
-  const arrived = new Set(arrivals.map(([sent]) => sent.service));
-  const sent = new Map<string, number>();
-  for (const s of lost) if (!arrived.has(s.service)) sent.set(s.service, (sent.get(s.service) ?? 0) + 1);
-  return [...sent]
-    .filter(([, n]) => n >= 3)
-    .sort((x, y) => y[1] - x[1])
-    .slice(0, SAMPLES)
-    .map(([service, n]) => ({ service, sent: n }));
-}
-
-const least = (values: readonly number[]) =>
+const least = (values: Float64Array) =>
   values.length === 0 ? null : values.reduce((x, y) => Math.min(x, y));
-const round = (n: number) => Math.round(n * 1000) / 1000;

@@ -1,98 +1,154 @@
-/** Finds each packet of one capture in the other. */
-import type { Sighting } from './signatures.ts';
+/** Finds each packet of one capture in the other. Packets are indices into the columns of their capture. */
+import type { SightingColumns } from './sightings.ts';
 
-export interface Match {
-  readonly a: Sighting;
-  readonly b: Sighting;
-  readonly changed: boolean;
+/** Packets found in both, in the order they were seen at A: index at A, index at B, whether the content differs. */
+export interface Matches {
+  readonly a: Int32Array;
+  readonly b: Int32Array;
+  readonly changed: Uint8Array;
 }
 
 export interface Matching {
-  readonly matches: readonly Match[];
-  readonly onlyA: readonly Sighting[];
-  readonly onlyB: readonly Sighting[];
+  readonly matches: Matches;
+  /** In the order of their frames. */
+  readonly onlyA: Int32Array;
+  readonly onlyB: Int32Array;
 }
 
 /** Beyond this many equal packets they are matched in order: comparing each with each would take for ever. */
 const MAX_EQUAL = 32;
 
-interface Group {
-  readonly a: readonly Sighting[];
-  readonly b: readonly Sighting[];
-}
-
 /** Both lists in the order of their keys, walked side by side: nothing is kept a packet but its place. */
-export function matchSightings(a: readonly Sighting[], b: readonly Sighting[]): Matching {
-  const [left, right] = [byKey(a), byKey(b)];
-  const matches: Match[] = [];
-  const [onlyA, onlyB]: [Sighting[], Sighting[]] = [[], []];
-  const unclear: Group[] = [];
+export function matchSightings(
+  a: SightingColumns,
+  ownA: Int32Array,
+  b: SightingColumns,
+  ownB: Int32Array,
+): Matching {
+  const [left, right] = [byKey(a, ownA), byKey(b, ownB)];
+  const found = new Found(a, b, Math.min(left.length, right.length));
+  const [onlyA, onlyB]: [number[], number[]] = [[], []];
+  const unclear: { readonly a: Int32Array; readonly b: Int32Array }[] = [];
   for (let i = 0, j = 0; i < left.length || j < right.length; ) {
-    const key = Math.min(left[i]?.key ?? Number.POSITIVE_INFINITY, right[j]?.key ?? Number.POSITIVE_INFINITY);
-    const [endA, endB] = [runEnd(left, i, key), runEnd(right, j, key)];
-    if (endB === j) append(onlyA, left.slice(i, endA));
-    else if (endA === i) append(onlyB, right.slice(j, endB));
-    else if (endA === i + 1 && endB === j + 1) matches.push(matchOf(left[i]!, right[j]!));
-    else unclear.push({ a: left.slice(i, endA), b: right.slice(j, endB) });
+    const key = Math.min(keyAt(a, left, i), keyAt(b, right, j));
+    const [endA, endB] = [runEnd(a, left, i, key), runEnd(b, right, j, key)];
+    if (endB === j) for (; i < endA; i++) onlyA.push(left[i]!);
+    else if (endA === i) for (; j < endB; j++) onlyB.push(right[j]!);
+    else if (endA === i + 1 && endB === j + 1) found.add(left[i]!, right[j]!);
+    else unclear.push({ a: left.subarray(i, endA), b: right.subarray(j, endB) });
     [i, j] = [endA, endB];
   }
-  const centre = median(matches.map((m) => m.b.at - m.a.at));
-  for (const g of unclear) {
-    const pairs = matchEqual(g, centre);
-    const known = new Set(pairs.map((m) => m.a));
-    append(matches, pairs);
-    append(
-      onlyA,
-      g.a.filter((s) => !known.has(s)),
-    );
+  const centre = median(found.delays());
+  for (const group of unclear) {
+    const paired = new Set(matchEqual(found, group.a, group.b, centre));
+    for (const index of group.a) if (!paired.has(index)) onlyA.push(index);
     // A packet seen twice at B (two interfaces, two legs) did leave: it is no stranger.
   }
-  matches.sort((x, y) => x.a.at - y.a.at || x.a.frame - y.a.frame);
-  return { matches, onlyA: onlyA.sort(byFrame), onlyB: onlyB.sort(byFrame) };
+  return {
+    matches: found.inOrder(),
+    onlyA: Int32Array.from(onlyA).sort(),
+    onlyB: Int32Array.from(onlyB).sort(),
+  };
 }
 
-const byFrame = (x: Sighting, y: Sighting) => x.frame - y.frame;
-const byKey = (list: readonly Sighting[]) => [...list].sort((x, y) => x.key - y.key || byFrame(x, y));
+function byKey({ key }: SightingColumns, own: Int32Array): Int32Array {
+  return own.slice().sort((x, y) => key[x]! - key[y]! || x - y);
+}
+
+function keyAt({ key }: SightingColumns, list: Int32Array, at: number): number {
+  return at < list.length ? key[list[at]!]! : Number.POSITIVE_INFINITY;
+}
 
 /** Where the packets of this key end. */
-function runEnd(list: readonly Sighting[], from: number, key: number): number {
+function runEnd(of: SightingColumns, list: Int32Array, from: number, key: number): number {
   let at = from;
-  while (list[at]?.key === key) at++;
+  while (at < list.length && of.key[list[at]!] === key) at++;
   return at;
 }
 
-/** One by one: a list of a hundred thousand equal packets does not fit into one call. */
-function append<T>(to: T[], list: readonly T[]): void {
-  for (const item of list) to.push(item);
-}
+/** The matches as they are found. */
+class Found {
+  readonly #a: SightingColumns;
+  readonly #b: SightingColumns;
+  readonly #left: Int32Array;
+  readonly #right: Int32Array;
+  readonly #changed: Uint8Array;
+  #size = 0;
 
-/** Packets under one key: same content first, and of these the ones whose times fit the rest best. */
-function matchEqual(g: Group, centre: number | null): readonly Match[] {
-  if (centre === null || g.a.length > MAX_EQUAL || g.b.length > MAX_EQUAL)
-    return g.a.slice(0, g.b.length).map((a, i) => matchOf(a, g.b[i]!));
-  const candidates = g.a.flatMap((a) =>
-    g.b.map((b) => ({ a, b, changed: differs(a, b), off: Math.abs(b.at - a.at - centre) })),
-  );
-  candidates.sort((x, y) => Number(x.changed) - Number(y.changed) || x.off - y.off);
-  const taken = new Set<Sighting>();
-  const out: Match[] = [];
-  for (const { a, b, changed } of candidates) {
-    if (taken.has(a) || taken.has(b)) continue;
-    taken.add(a).add(b);
-    out.push({ a, b, changed });
+  constructor(a: SightingColumns, b: SightingColumns, most: number) {
+    this.#a = a;
+    this.#b = b;
+    this.#left = new Int32Array(most);
+    this.#right = new Int32Array(most);
+    this.#changed = new Uint8Array(most);
   }
-  return out;
+
+  add(a: number, b: number): void {
+    this.#left[this.#size] = a;
+    this.#right[this.#size] = b;
+    this.#changed[this.#size++] = this.differs(a, b) ? 1 : 0;
+  }
+
+  delay(a: number, b: number): number {
+    return this.#b.at[b]! - this.#a.at[a]!;
+  }
+
+  delays(): Float64Array {
+    return Float64Array.from({ length: this.#size }, (_, i) => this.delay(this.#left[i]!, this.#right[i]!));
+  }
+
+  /** Only what both captures hold is compared: one may have kept less of each packet. */
+  differs(a: number, b: number): boolean {
+    const [keptA, keptB] = [this.#a.captured[a]!, this.#b.captured[b]!];
+    if (keptA === keptB) return this.#a.content[a] !== this.#b.content[b];
+    return Math.min(keptA, keptB) >= 16 && this.#a.start[a] !== this.#b.start[b];
+  }
+
+  inOrder(): Matches {
+    const { at } = this.#a;
+    const order = Int32Array.from({ length: this.#size }, (_, i) => i).sort((x, y) => {
+      const [one, other] = [this.#left[x]!, this.#left[y]!];
+      return at[one]! - at[other]! || one - other;
+    });
+    return {
+      a: order.map((i) => this.#left[i]!),
+      b: order.map((i) => this.#right[i]!),
+      changed: Uint8Array.from(order, (i) => this.#changed[i]!),
+    };
+  }
 }
 
-const matchOf = (a: Sighting, b: Sighting): Match => ({ a, b, changed: differs(a, b) });
-
-/** Only what both captures hold is compared: one may have kept less of each packet. */
-function differs(a: Sighting, b: Sighting): boolean {
-  if (a.captured === b.captured) return a.content !== b.content;
-  return Math.min(a.captured, b.captured) >= 16 && a.start !== b.start;
+/**
+ * Packets under one key: same content first, and of these the ones whose times fit the rest best. Answers which of
+ * A's were matched.
+ */
+function matchEqual(found: Found, a: Int32Array, b: Int32Array, centre: number | null): number[] {
+  const most = Math.min(a.length, b.length);
+  if (centre === null || a.length > MAX_EQUAL || b.length > MAX_EQUAL) {
+    for (let i = 0; i < most; i++) found.add(a[i]!, b[i]!);
+    return [...a.subarray(0, most)];
+  }
+  const candidates = [...a].flatMap((x) =>
+    [...b].map((y) => ({
+      x,
+      y,
+      changed: found.differs(x, y) ? 1 : 0,
+      off: Math.abs(found.delay(x, y) - centre),
+    })),
+  );
+  candidates.sort((one, other) => one.changed - other.changed || one.off - other.off);
+  const [takenA, takenB] = [new Set<number>(), new Set<number>()];
+  for (const { x, y } of candidates) {
+    if (takenA.has(x) || takenB.has(y)) continue;
+    takenA.add(x);
+    takenB.add(y);
+    found.add(x, y);
+  }
+  return [...takenA];
 }
 
-export function median(values: readonly number[]): number | null {
-  const sorted = [...values].sort((x, y) => x - y);
-  return sorted[sorted.length >> 1] ?? null;
+/** The middle value; the values change places. */
+export function median(values: Float64Array): number | null {
+  if (values.length === 0) return null;
+  return values.sort()[values.length >> 1]!;
 }

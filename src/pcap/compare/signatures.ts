@@ -5,34 +5,16 @@
  * 1. The key holds nothing that routers change (TTL, checksums) and nothing a snap length cuts off.
  * 2. Payload is not in the key: a packet that arrives with other content must still be found again.
  * 3. Group addresses are left out: the same announcement is sent over and over.
- * 4. A sighting is small: numbers, and texts it shares with the others of its conversation.
  */
 import { Hasher } from '../facts/pending.ts';
 import { addressText } from '../facts/text.ts';
 import { i32be, u16be, u32be } from '../read/bytes.ts';
 import { readCapture } from '../read/capture-file.ts';
 import type { FrameSink } from '../read/sink.ts';
-
-export interface Sighting {
-  /** 52 bits of a hash seeded for this process: the same for the same packet in any capture it reads. */
-  readonly key: number;
-  readonly source: string;
-  readonly destination: string;
-  /** Protocol and the service's end, e.g. `tcp 10.0.0.4:443`. */
-  readonly service: string;
-  /** Milliseconds since the epoch, by the clock of this capture. */
-  readonly at: number;
-  readonly frame: number;
-  readonly ttl: number;
-  /** Payload bytes on the wire, those in the capture, and hashes of these and of the first of them. */
-  readonly length: number;
-  readonly captured: number;
-  readonly content: number;
-  readonly start: number;
-}
+import { type Conversations, type Sighting, SightingColumns } from './sightings.ts';
 
 export interface Sightings {
-  readonly sightings: readonly Sighting[];
+  readonly packets: SightingColumns;
   readonly cut: boolean;
   /** Times of the first and the last frame, whatever they carried. */
   readonly first: number;
@@ -41,26 +23,22 @@ export interface Sightings {
   readonly locals: readonly string[];
 }
 
-/** Enough for minutes of a busy machine, and a bound on memory; what comes later is not matched. */
-const MAX_SIGHTINGS = 100_000;
 const MAX_ADDRESSES = 20_000;
-const MAX_TEXTS = 20_000;
 /** How much of the payload is hashed apart, to compare captures with different snap lengths. */
 const START = 16;
 
-export async function sightingsOf(path: string): Promise<Sightings> {
-  const sightings: Sighting[] = [];
+export async function sightingsOf(path: string, conversations: Conversations): Promise<Sightings> {
+  const packets = new SightingColumns();
   const counts = new Map<string, number>();
   const count = (address: string) => {
     if (counts.has(address) || counts.size < MAX_ADDRESSES)
       counts.set(address, (counts.get(address) ?? 0) + 1);
   };
-  const texts = new Texts();
   let [cut, frame, first, last] = [false, 0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   const sink: FrameSink = {
     frame(bytes, start, captured, _length, seconds, nanoseconds, link) {
       frame++;
-      if (sightings.length >= MAX_SIGHTINGS) {
+      if (packets.full) {
         cut = true;
         return;
       }
@@ -77,17 +55,17 @@ export async function sightingsOf(path: string): Promise<Sightings> {
         }
         return;
       }
-      const sighting = sightingOf(texts, bytes, network.at, end, at, frame);
+      const sighting = sightingOf(conversations, bytes, network.at, end, at, frame);
       if (sighting === undefined) return;
-      sightings.push(sighting);
-      count(sighting.source);
-      count(sighting.destination);
+      packets.push(sighting);
+      count(conversations.sources[sighting.route]!);
+      count(conversations.destinations[sighting.route]!);
     },
   };
   await readCapture(path, sink);
   const most = Math.max(0, ...counts.values());
   const locals = [...counts].filter(([, n]) => n === most).map(([address]) => address);
-  return { sightings, cut, first, last, locals };
+  return { packets, cut, first, last, locals };
 }
 
 interface Network {
@@ -125,18 +103,6 @@ function typed(type: number, at: number): Network | undefined {
   return type === 0x0806 ? { at, arp: true } : undefined;
 }
 
-/** One copy of each text, made once: packets of a conversation share theirs. Bounded: beyond, each has its own. */
-class Texts {
-  readonly #known = new Map<string, string>();
-
-  one(text: string): string {
-    const known = this.#known.get(text);
-    if (known !== undefined) return known;
-    if (this.#known.size < MAX_TEXTS) this.#known.set(text, text);
-    return text;
-  }
-}
-
 /** One seed for all captures of a comparison, so that keys can be compared. */
 const HASH = new Hasher();
 
@@ -156,7 +122,7 @@ interface Layer {
 }
 
 function sightingOf(
-  texts: Texts,
+  conversations: Conversations,
   b: Uint8Array,
   ip: number,
   end: number,
@@ -176,9 +142,8 @@ function sightingOf(
   HASH.finish();
   return {
     key: (HASH.high >>> 0) * 0x10_0000 + (HASH.low >>> 12),
-    source: texts.one(layer.source),
-    destination: texts.one(layer.destination),
-    service: texts.one(service),
+    route: conversations.route(layer.source, layer.destination),
+    service: conversations.service(service),
     at,
     frame,
     ttl: layer.ttl,

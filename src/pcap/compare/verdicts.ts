@@ -1,5 +1,6 @@
 /** What the figures of a dual-end comparison mean, each with how sure one can be. */
-import type { Confidence, Direction } from './dual-end.ts';
+import type { Direction } from './direction.ts';
+import type { Confidence } from './dual-end.ts';
 
 export interface Verdict {
   readonly what: 'blocked' | 'lost' | 'delayed' | 'altered' | 'reordered' | 'injected';
