@@ -23,6 +23,7 @@ import { tsharkVersion } from './support/tshark.ts';
 import {
   cutFrames,
   cutWlanFrames,
+  firstFragments,
   halfRangeApart,
   snmpFrames,
   teredoFrames,
@@ -130,7 +131,11 @@ describe('framings and records seldom met', () => {
     test.each([
       ['tunnels', frames],
       ['SNMP', snmp],
-      ['cut tunnels', () => file('cut.pcap', pcap(cutFrames([...uncommonFrames(), ...teredoFrames()])))],
+      [
+        'cut tunnels',
+        () =>
+          file('cut.pcap', pcap(cutFrames([...uncommonFrames(), ...teredoFrames(), ...firstFragments()]))),
+      ],
       ['numbers half the range apart', () => file('half.pcap', pcap(halfRangeApart()))],
       ['wireless', wireless],
       ['records', () => file('both.pcapng', records(false))],

@@ -89,8 +89,8 @@ export function fragmentOf(
     ipProtocol(e, whole, 0, whole.length, whole.length, protocol);
     return;
   }
-  // Cut by the capture: a first fragment still shows its header.
-  if (offset !== 0 || payload > end) return;
+  // Cut by the capture: a first fragment still shows its header, of IPv6 only one that is the whole packet.
+  if (offset !== 0 || payload > end || (more && e.family === 6)) return;
   e.fragmented = more;
   ipProtocol(e, b, payload, end, wire, protocol);
   e.fragmented = false;

@@ -167,6 +167,13 @@ export function cutFrames(frames: readonly Bytes[]): Captured[] {
   );
 }
 
+/** First fragments over either version of IP, one of them alone: cut, they show more or less. */
+export function firstFragments(): Bytes[] {
+  const question = udp(1000, 53, dns());
+  const six = (more: number) => eth(0x86dd, ip6(44, bytes(17, 0, u16(more), u32(77), question)));
+  return [six(1), six(0), eth(0x0800, ip4(17, question, { fragment: 0x2000 }))];
+}
+
 /** Teredo with an authentication and an origin in front. */
 export function teredoFrames(): Bytes[] {
   const six = ip6(58, bytes(133, 0, zeros(6)));
