@@ -65,24 +65,29 @@ export class SightingColumns {
   }
 
   #grow(size: number): void {
-    const doubles = (old: Float64Array) => copied(old, new Float64Array(size));
-    const words = (old: Int32Array) => copied(old, new Int32Array(size));
+    const doubles = (old: Float64Array) => {
+      const bigger = new Float64Array(size);
+      bigger.set(old);
+      return bigger;
+    };
+    const words = (old: Int32Array) => {
+      const bigger = new Int32Array(size);
+      bigger.set(old);
+      return bigger;
+    };
+    const ttl = new Uint8Array(size);
+    ttl.set(this.ttl);
     this.key = doubles(this.key);
     this.at = doubles(this.at);
     this.route = words(this.route);
     this.service = words(this.service);
     this.frame = words(this.frame);
-    this.ttl = copied(this.ttl, new Uint8Array(size));
+    this.ttl = ttl;
     this.length = words(this.length);
     this.captured = words(this.captured);
     this.content = words(this.content);
     this.start = words(this.start);
   }
-}
-
-function copied<T extends Float64Array | Int32Array | Uint8Array>(old: T, bigger: T): T {
-  bigger.set(old);
-  return bigger;
 }
 
 /** Who talks to whom, and by which service: shared by the captures of one comparison. */
