@@ -88,7 +88,7 @@ export function openBudgets(path: string, clock: Clock): Budgets {
     const at = clock.now().toISOString();
     const starts = periodStart(budget.per, at);
     const row = spent.get(caller, budget.per, starts) ?? addUp.get(caller, budget.per, starts);
-    const micros = Math.ceil(most.usd * 1e6);
+    const micros = microsOf(most.usd);
     const why =
       over(budget, caller, 'requests', Number(row?.requests), 1) ??
       over(budget, caller, 'tokens', Number(row?.tokens), most.tokens) ??
@@ -103,7 +103,7 @@ export function openBudgets(path: string, clock: Clock): Budgets {
     const row = reserved.get(requestId);
     if (row === undefined) return;
     const { tokens, usd } = used === 'not_sent' ? { tokens: 0, usd: 0 } : used;
-    const [micros, requests] = [Math.ceil(usd * 1e6), used === 'not_sent' ? 0 : 1];
+    const [micros, requests] = [microsOf(usd), used === 'not_sent' ? 0 : 1];
     update.run(tokens, micros, requests, requestId);
     const by = [tokens - Number(row.tokens), micros - Number(row.usd), requests - Number(row.requests)];
     changeBy(String(row.caller), String(row.started_at), by[0]!, by[1]!, by[2]!);
@@ -154,6 +154,9 @@ export function openBudgets(path: string, clock: Clock): Budgets {
     },
   };
 }
+
+/** Whole, and small enough to be added up. */
+const microsOf = (usd: number) => Math.min(Math.ceil(usd * 1e6), Number.MAX_SAFE_INTEGER);
 
 function over(
   budget: Reservation['budget'],

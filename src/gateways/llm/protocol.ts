@@ -139,7 +139,7 @@ export function outputLimit(body: JsonObject, otherwise: number): number {
     number(body.best_of) ?? 1,
     number(config.candidateCount) ?? 1,
   );
-  return (each ?? otherwise) * answers;
+  return Math.min((each ?? otherwise) * answers, MOST);
 }
 
 /**
@@ -258,6 +258,9 @@ export function list(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? (value as readonly Json[]) : [];
 }
 
+/** More than anybody uses or asks for; what is larger is counted as this. */
+const MOST = 1e12;
+
 function number(value: Json | undefined): number | undefined {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? Math.ceil(value) : undefined;
+  return typeof value === 'number' && value >= 0 ? Math.min(Math.ceil(value), MOST) : undefined;
 }

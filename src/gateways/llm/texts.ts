@@ -4,8 +4,8 @@ import { redact, redactJson } from '../../redact/index.ts';
 /**
  * The texts of a request or answer: redacted, rewritten and read by one walk over the data.
  *
- * T1 Every string is looked at, but for short identifiers and the providers' own sealed data, which would
- *    be useless if a single character of it changed.
+ * T1 Every string is looked at, but for the providers' own sealed data, which would be useless if a single
+ *    character of it changed. Identifiers and the names of members are looked at for secrets only.
  * T2 Arguments and results of tools are data of their own: names like `password` own their values there.
  * T3 What nothing was changed in is the same object afterwards.
  */
@@ -36,11 +36,14 @@ const MEDIA: Readonly<Record<string, string>> = {
 };
 const MAX_DEPTH = 200;
 
-function isFixed(key: string, parent: string, text: string): boolean {
+function isSealed(key: string, parent: string, text: string): boolean {
   if (SEALED.has(key) || MEDIA[parent] === key) return true;
   // Numbers packed as text, as embeddings come when they are asked for in base64.
   if (key === 'embedding' && /^[A-Za-z0-9+/]*={0,2}$/.test(text)) return true;
-  if ((key === 'url' || key === 'image_url') && text.startsWith('data:')) return true;
+  return (key === 'url' || key === 'image_url') && text.startsWith('data:');
+}
+
+function isName(key: string, text: string): boolean {
   return NAMES.has(key) && text.length <= 128 && /^[\w.:/-]*$/.test(text);
 }
 
@@ -48,42 +51,53 @@ function isFixed(key: string, parent: string, text: string): boolean {
 interface Change {
   readonly text: (text: string) => string;
   readonly data: (value: JsonObject) => Json;
+  /** Identifiers and names of members; they stay as they are without it. */
+  readonly name?: (name: string) => string;
 }
+
+/** No secret that could be known by itself is shorter. */
+const SHORT_NAME = 12;
 
 function mapTexts(node: Json, change: Change, key = '', parent = '', depth = 0): Json {
   if (depth > MAX_DEPTH) throw new RangeError('the request is nested too deeply');
-  if (typeof node === 'string') return isFixed(key, parent, node) ? node : change.text(node);
+  if (typeof node === 'string') {
+    if (isSealed(key, parent, node)) return node;
+    return isName(key, node) ? named(node, change) : change.text(node);
+  }
   if (typeof node !== 'object' || node === null) return node;
   if (Array.isArray(node)) {
     const items = node as readonly Json[];
     const mapped = items.map((item) => mapTexts(item, change, key, parent, depth + 1));
     return mapped.every((item, i) => item === items[i]) ? node : mapped;
   }
-  let copy: Record<string, Json> | undefined;
-  for (const [name, member] of Object.entries(node)) {
+  const members = Object.entries(node);
+  let copy: [string, Json][] | undefined;
+  for (const [i, [name, member]] of members.entries()) {
     const data = DATA.has(name) && isJsonObject(member) && /^function_?(call|response)$/i.test(key);
     const mapped = data ? change.data(member) : mapTexts(member, change, name, key, depth + 1);
-    if (mapped === member) continue;
-    // fromEntries defines own properties, so a key `__proto__` stays data.
-    copy ??= Object.fromEntries(Object.entries(node));
-    Object.defineProperty(copy, name, {
-      value: mapped,
-      enumerable: true,
-      writable: true,
-      configurable: true,
-    });
+    const shown = named(name, change);
+    if (mapped === member && shown === name) continue;
+    copy ??= [...members];
+    copy[i] = [shown, mapped];
   }
-  return copy ?? node;
+  // fromEntries defines own properties, so a key `__proto__` stays data.
+  return copy === undefined ? node : Object.fromEntries(copy);
+}
+
+function named(name: string, change: Change): string {
+  return change.name === undefined || name.length < SHORT_NAME ? name : change.name(name);
 }
 
 export function redactTexts(value: Json): Cleaned {
   let redactions = 0;
+  const text = (found: string): string => {
+    const clean = redact(found);
+    redactions += clean.count;
+    return clean.text;
+  };
   const clean = mapTexts(value, {
-    text: (text) => {
-      const found = redact(text);
-      redactions += found.count;
-      return found.text;
-    },
+    text,
+    name: text,
     data: (data) => {
       const found = redactJson(data);
       redactions += found.count;

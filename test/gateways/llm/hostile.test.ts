@@ -333,3 +333,52 @@ describe('what is not text', () => {
     expect(Array.from(data[0]!.embedding)).toEqual(Array.from(numbers));
   });
 });
+
+describe('numbers and names made to break things', () => {
+  const chat = (more: object) =>
+    JSON.stringify({ model: 'm-1', messages: [{ role: 'user', content: 'x' }], ...more });
+
+  it('a provider that reports absurd usage is counted at most, and later calls are judged as ever', async () => {
+    const usages = [
+      { total_tokens: 1e300 },
+      { prompt_tokens: -4, completion_tokens: 'x' },
+      { prompt_tokens: 3 },
+    ];
+    let n = 0;
+    const { post } = await start(
+      (_, res) => json(res, { ...completion('ok'), usage: usages[n++ % 3] }),
+      {},
+      { budget: { per: 'day', requests: 5, usd: 1 } },
+    );
+    const statuses = [];
+    for (let i = 0; i < 6; i++) statuses.push((await post('/v1/chat/completions', chat({}))).status);
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
+  });
+
+  it('a caller that asks for absurdly much is told that it is too much', async () => {
+    const { post } = await start(bothProtocols, {}, { budget: { per: 'day', tokens: 100_000 } });
+    for (const more of [{ max_tokens: 1e300 }, { n: 1e300 }, { max_tokens: 1e12, n: 1e12 }])
+      expect((await post('/v1/chat/completions', chat(more))).status).toBe(429);
+    expect((await post('/v1/chat/completions', chat({ max_tokens: 10 }))).status).toBe(200);
+  });
+
+  it('[GW-L13] secrets that pose as identifiers or names of members are not sent', async () => {
+    const secret = `ghp_${'aB3dE5fG7h'.repeat(4).slice(0, 36)}`;
+    const { post, upstream } = await start((_, res) => json(res, completion('ok')));
+    for (const more of [
+      { [secret]: 1 },
+      { metadata: { [secret]: { [secret]: 'x' } } },
+      { messages: [{ role: 'user', content: 'x', id: secret, type: secret }] },
+      { messages: [{ role: 'tool', tool_call_id: secret, content: 'x' }] },
+    ]) {
+      expect((await post('/v1/chat/completions', chat(more))).status).toBe(200);
+      expect(upstream.seen.at(-1)?.body).not.toContain(secret.slice(4));
+    }
+    const id = 'call_DdmO9pD3xa9XTPNJ32zg2hcA';
+    await post(
+      '/v1/chat/completions',
+      chat({ messages: [{ role: 'tool', tool_call_id: id, content: 'x' }] }),
+    );
+    expect(upstream.seen.at(-1)?.body).toContain(id);
+  });
+});
