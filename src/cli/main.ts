@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { EXIT, fileError, WritError } from '../core/index.ts';
+import { CODES, EXIT, fileError, WritError } from '../core/index.ts';
 import { type Cli, processCli } from './cli.ts';
 import { COMMANDS } from './table.ts';
 import { VERSION } from './version.ts';
@@ -41,7 +41,15 @@ export async function main(argv: readonly string[], cli: Cli = processCli()): Pr
 /** Every error ends here: people get a sentence and what to do, scripts get one JSON document. */
 function report(thrown: unknown, argv: readonly string[], cli: Cli): number {
   const error = fileError(thrown);
-  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  if (error instanceof CommanderError) {
+    if (error.exitCode === 0) return EXIT.ok;
+    // Commander has told the person already.
+    const message = error.message.replace(/^error: /, '');
+    const suggestion = 'writ --help lists the commands';
+    if (argv.includes('--json'))
+      cli.json({ error: new WritError(CODES.invalid_input, message, { suggestion }).toJSON() });
+    return EXIT.usage;
+  }
   if (error instanceof WritError) {
     if (argv.includes('--json')) cli.json({ error: error.toJSON() });
     cli.note(`${cli.style.red('error')} ${error.code}: ${error.message}`);

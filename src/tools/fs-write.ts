@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { closeSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { z } from 'zod';
-import { CODES, type JsonObject, messageOf, sha256 } from '../core/index.ts';
+import { type Action, CODES, digestOf, type JsonObject, messageOf, sha256 } from '../core/index.ts';
 import { type FsRules, fsRules } from '../policy/index.ts';
 import { callOf } from './action.ts';
 import { judgeFile, pathFacts, subjectOf } from './fs-rules.ts';
@@ -41,7 +40,7 @@ export const fsWrite = defineTool({
     writ.use(writ.action);
     const { real } = subjectOf(facts);
     try {
-      return write(real, wanted, rules);
+      return write(real, wanted, rules, temporaryName(writ.action));
     } catch (error) {
       return failed(
         CODES.tool_failed,
@@ -52,7 +51,12 @@ export const fsWrite = defineTool({
   },
 });
 
-function write(path: string, wanted: Args, rules: FsRules): ToolOutput {
+/** Of the step's own: a try that was killed leaves one behind, and the next try of that step takes it away. */
+function temporaryName({ detail }: Action): string {
+  return `.writ-${digestOf([detail.run ?? null, detail.step ?? null]).slice(-16)}.tmp`;
+}
+
+function write(path: string, wanted: Args, rules: FsRules, temporary: string): ToolOutput {
   const folder = openFolder(dirname(path), wanted.create_dirs);
   if ('problem' in folder) return refused('path', `${dirname(path)}: ${folder.problem}`);
   try {
@@ -64,7 +68,7 @@ function write(path: string, wanted: Args, rules: FsRules): ToolOutput {
         'max_size_bytes',
         `${path} would have ${content.length} bytes, more than ${rules.max_size_bytes}`,
       );
-    replaceFile(folder, basename(path), content, before.mode, `.writ-${randomBytes(8).toString('hex')}.tmp`);
+    replaceFile(folder, basename(path), content, before.mode, temporary);
     return { status: 'success', data: { path, size_bytes: content.length, sha256: sha256(content) } };
   } finally {
     closeSync(folder.fd);

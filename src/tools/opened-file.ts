@@ -129,7 +129,7 @@ function makeFolder(parent: Folder, name: string): Folder | { readonly problem: 
 
 /**
  * Writes a whole file in one step: readers see the old one or the new one, never half of it. The new one has the
- * mode of the old one, or what this process gives to new files.
+ * mode of the old one, or what this process gives to new files. Nobody else may write under the temporary name.
  */
 export function replaceFile(
   folder: Folder,
@@ -138,7 +138,9 @@ export function replaceFile(
   mode: number | undefined,
   temporary: string,
 ): void {
-  const fd = fs.openSync(entryOf(folder, temporary), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode ?? 0o666);
+  const entry = entryOf(folder, temporary);
+  fs.rmSync(entry, { force: true });
+  const fd = fs.openSync(entry, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode ?? 0o666);
   try {
     try {
       for (let at = 0; at < content.length; ) at += fs.writeSync(fd, content, at);
@@ -147,9 +149,9 @@ export function replaceFile(
     } finally {
       fs.closeSync(fd);
     }
-    fs.renameSync(entryOf(folder, temporary), entryOf(folder, name));
+    fs.renameSync(entry, entryOf(folder, name));
   } catch (error) {
-    fs.rmSync(entryOf(folder, temporary), { force: true });
+    fs.rmSync(entry, { force: true });
     throw error;
   }
   fs.fsyncSync(folder.fd);

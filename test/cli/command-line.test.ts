@@ -33,6 +33,8 @@ describe('the command line', () => {
     const run = writ('investigate', 'x', '--yes', '--json');
     expect(run.status).toBe(2);
     expect(JSON.parse(run.stdout).error).toMatchObject({ code: 3004, suggestion: expect.any(String) });
+    const usage = writ('show-run', '--json');
+    expect([usage.status, JSON.parse(usage.stdout).error.code]).toEqual([2, 3004]);
   });
 
   it('[CLI-03] --version answers without loading anything else', () => {

@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { digestOf } from '../../src/core/index.ts';
 import { workbench } from './road.ts';
 
 const inside = workbench();
@@ -246,6 +247,19 @@ describe('fs.write', () => {
       expect(got).toMatchObject({ status: 'error', error: expect.stringContaining('is read-only') });
       expect(readFileSync(join(inside.path, 'out/fixed.txt'), 'utf8')).toBe('as it was');
     }
+  });
+
+  it('[TOOL-07] what a killed try left behind is taken away by the next, and a link in its place is not followed', async () => {
+    await write('out/first.txt', 'x');
+    // The workbench calls every tool as step 0 of the run "r".
+    const name = `.writ-${digestOf(['r', 0]).slice(-16)}.tmp`;
+    await inside.file(`out/${name}`, 'half of someth');
+    expect(await write('out/first.txt', 'z')).toMatchObject({ status: 'success' });
+    symlinkSync(secret, join(inside.path, 'out', name));
+    expect(await write('out/first.txt', 'again')).toMatchObject({ status: 'success' });
+    expect(readFileSync(secret, 'utf8')).toBe('SECRET');
+    expect(readdirSync(join(inside.path, 'out')).filter((entry) => entry.startsWith('.writ-'))).toEqual([]);
+    expect(readFileSync(join(inside.path, 'out/first.txt'), 'utf8')).toBe('again');
   });
 
   it('[TOOL-08] the limit counts the file that would be there: appending and encodings included', async () => {
