@@ -24,6 +24,8 @@ export function unpacked(body: AnswerBody, encoding: string): AnswerBody | undef
 }
 
 function unpackedBy(unpacker: Duplex, body: AnswerBody): AnswerBody {
+  // Given up before anybody reads it, its error is nobody's.
+  unpacker.on('error', () => undefined);
   return {
     read: (reader: BodyReader) => {
       unpacker
