@@ -74,9 +74,15 @@ export function gateways() {
       await gateway.attach(theirs as Transport);
       return connected(mine as Transport, prepare);
     },
-    httpClient: async (url: string, token?: string, prepare: (client: Client) => void = () => undefined) => {
+    httpClient: async (
+      url: string,
+      token?: string,
+      prepare: (client: Client) => void = () => undefined,
+      fetching: typeof fetch = fetch,
+    ) => {
       const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
-      const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
+      const options = { requestInit: { headers }, fetch: fetching };
+      const transport = new StreamableHTTPClientTransport(new URL(url), options);
       return { client: await connected(transport as Transport, prepare), transport };
     },
   };

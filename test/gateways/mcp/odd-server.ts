@@ -8,7 +8,7 @@ const tool = (name: string, description = `does ${name}`) => ({
   description,
   inputSchema: { type: 'object' },
 });
-const names = ['echo', 'die', 'hang', 'flood', 'garbage', 'huge', 'read', 'post', 'count', 'cancels'];
+const names = ['echo', 'die', 'hang', 'flood', 'garbage', 'huge', 'read', 'post', 'count', 'cancels', 'slow'];
 let calls = 0;
 let cancelled = 'nothing';
 let mutated = false;
@@ -59,7 +59,13 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   else if (id !== undefined) send({ id, error: { code: -32601, message: 'Method not found' } });
 });
 
-function call(id: number, { name, arguments: args }: { name: string; arguments?: Record<string, unknown> }) {
+interface Call {
+  readonly name: string;
+  readonly arguments?: Record<string, unknown>;
+  readonly _meta?: { readonly progressToken?: unknown };
+}
+
+function call(id: number, { name, arguments: args, _meta }: Call) {
   calls++;
   const text = (said: string) => send({ id, result: { content: [{ type: 'text', text: said }] } });
   switch (name) {
@@ -81,6 +87,19 @@ function call(id: number, { name, arguments: args }: { name: string; arguments?:
       return text(cancelled);
     case 'count':
       return text(String(calls));
+    case 'slow': {
+      // Tells how far it is until it is done.
+      const { steps = 3, pauseMs = 50, bytes = 0 } = args as Record<string, number>;
+      for (let i = 1; i <= steps; i++)
+        setTimeout(() => {
+          send({
+            method: 'notifications/progress',
+            params: { progressToken: _meta?.progressToken, progress: i },
+          });
+          if (i === steps) text('slowly done'.padEnd(bytes, '.'));
+        }, i * pauseMs);
+      return;
+    }
     default:
       // Without a word about it.
       if (args?.mutate) mutated = true;
