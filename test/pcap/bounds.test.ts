@@ -1,9 +1,12 @@
 /** What keeps memory bounded, each part by itself. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { MAX_SIGHTINGS, SightingColumns } from '../../src/pcap/compare/sightings.ts';
 import { InternTable } from '../../src/pcap/facts/intern.ts';
+import { NAME, NameTable } from '../../src/pcap/facts/name-table.ts';
 import { Hasher, Pending } from '../../src/pcap/facts/pending.ts';
-import { Samples } from '../../src/pcap/facts/samples.ts';
+import { Samples, spreadOf } from '../../src/pcap/facts/samples.ts';
+import { firstOf } from '../../src/pcap/facts/select.ts';
 import { Series } from '../../src/pcap/facts/series.ts';
 import { Tally } from '../../src/pcap/facts/tally.ts';
 import { addressText, safeText } from '../../src/pcap/facts/text.ts';
@@ -144,6 +147,97 @@ describe('waiting questions and names', () => {
     expect([...pending.waiting()].map(({ tag }) => tag)).toEqual([3, 4, 6]);
   });
 
+  test('[PCAP-15] whatever is asked and answered, a question waits until as many newer ones came as fit', () => {
+    const h = new Hasher();
+    const key = (n: number) => {
+      h.low = Math.imul(n, 0x9e3779b1);
+      h.high = n;
+      return h;
+    };
+    fc.assert(
+      fc.property(
+        fc.constantFrom(300, 1000),
+        fc.array(fc.tuple(fc.integer({ min: 1, max: 400 }), fc.nat(100)), { minLength: 20, maxLength: 60 }),
+        (bound, steps) => {
+          const pending = new Pending(bound);
+          const model: { readonly n: number; readonly number: number }[] = [];
+          const wrong: number[] = [];
+          let [n, dropped] = [0, 0];
+          for (const [asked, answeredPercent] of steps) {
+            for (let i = 0; i < asked; i++) {
+              const lost = pending.put(key(++n), n, n, n);
+              const gone = model[0]?.number === n - bound ? model.shift() : undefined;
+              if (gone !== undefined) dropped++;
+              if (lost !== (gone?.n ?? -1)) wrong.push(n);
+              model.push({ n, number: n });
+              if ((n * 61) % 100 >= answeredPercent) continue;
+              if (!pending.take(key(n)) || pending.time !== n || pending.tag !== n) wrong.push(n);
+              model.pop();
+            }
+          }
+          expect(pending).toMatchObject({ size: model.length, dropped });
+          expect([...pending.waiting()].map(({ tag }) => tag)).toEqual(model.map((entry) => entry.n));
+          expect(model.every((entry) => pending.has(key(entry.n)))).toBe(true);
+          expect(wrong).toEqual([]);
+        },
+      ),
+      { numRuns: 15 },
+    );
+  });
+
+  test('[PCAP-16] the first few and the quantiles are those that sorting gives', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.nat(20), { minLength: 1, maxLength: 200 }),
+        fc.integer({ min: 1, max: 30 }),
+        (values, keep) => {
+          const wanted = values.map((_, i) => i).filter((i) => values[i]! > 3);
+          const sorted = [...wanted].sort((a, b) => values[b]! - values[a]! || a - b);
+          const first = firstOf(
+            values.length,
+            keep,
+            (i) => values[i]! > 3,
+            (a, b) => values[a]! > values[b]! || (values[a] === values[b] && a < b),
+          );
+          expect(first).toEqual({ indices: sorted.slice(0, keep), total: wanted.length });
+          const order = values.toSorted((a, b) => a - b);
+          const n = order.length;
+          expect(spreadOf(Float64Array.from(values))).toEqual({
+            count: n,
+            min: order[0],
+            median: (order[(n - 1) >> 1]! + order[n >> 1]!) / 2,
+            p95: order[Math.min(n - 1, Math.floor(0.95 * n))],
+            max: order[n - 1],
+          });
+        },
+      ),
+    );
+  });
+
+  test('[PCAP-15] names beyond the bound are only counted; those within keep their counts and first frames', () => {
+    const table = new NameTable();
+    const name = (text: string) => Uint8Array.from([text.length, ...Buffer.from(text), 0]);
+    const of = (text: string) => {
+      const h = new Hasher();
+      [h.low, h.high] = [Number(text.slice(1)), 7];
+      return table.of(h, name(text), 0);
+    };
+    for (let i = 0; i < 33_000; i++) of(`N${i}`);
+    expect(table).toMatchObject({ dropped: 33_000 - 32_768 });
+    expect(table.names[5000]).toBe('n5000');
+    expect(of('N5000')).toBe(5000);
+    expect(of('N32999')).toBe(-1);
+    for (let frame = 1; frame <= 9; frame++) table.add(5000, NAME.queries, frame);
+    table.add(5000, NAME.unanswered, 0);
+    table.add(-1, NAME.queries, 3);
+    expect(table.count(5000, NAME.queries)).toBe(9);
+    expect(table.frames(5000, NAME.queries)).toEqual([1, 2, 3, 4, 5]);
+    expect(table.count(5000, NAME.unanswered)).toBe(1);
+    expect(table.frames(5000, NAME.unanswered)).toEqual([]);
+    expect(table.count(4999, NAME.queries)).toBe(0);
+    expect(table.count(5001, NAME.nxdomain)).toBe(0);
+  });
+
   test('[PCAP-15] interning, tallying and ranking stop at their bounds', () => {
     const table = new InternTable(2000);
     for (let i = 0; i < 3000; i++) expect(table.add(i * 2_654_435_761, i)).toBe(i < 2000 ? i : -1);
@@ -164,6 +258,31 @@ describe('waiting questions and names', () => {
     const facts = series.facts(0);
     expect(facts.packets.length).toBeLessThanOrEqual(512);
     expect(facts.packets.reduce((sum, n) => sum + n, 0)).toBe(10_000);
+  });
+});
+
+describe('sightings of two ends', () => {
+  test('[PCAP-15] columns grow to their bound and keep what was put', () => {
+    const columns = new SightingColumns();
+    for (let i = 0; !columns.full; i++)
+      columns.push({
+        ...{ key: i * 2 ** 20, at: i + 0.5, route: i, service: i % 7, frame: i + 1, ttl: i & 255 },
+        ...{ length: i % 1500, captured: i % 100, content: -i, start: i ^ 5 },
+      });
+    expect(columns.size).toBe(MAX_SIGHTINGS);
+    expect(columns.key.length).toBe(MAX_SIGHTINGS);
+    const last = MAX_SIGHTINGS - 1;
+    expect([columns.key[last], columns.at[last], columns.content[last]]).toEqual([
+      last * 2 ** 20,
+      last + 0.5,
+      -last,
+    ]);
+    expect([columns.route[5000], columns.ttl[5000], columns.start[5000]]).toEqual([
+      5000,
+      5000 & 255,
+      5000 ^ 5,
+    ]);
+    expect([...columns.where((i) => columns.at[i]! < 3)]).toEqual([0, 1, 2]);
   });
 });
 

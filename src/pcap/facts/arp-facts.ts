@@ -7,7 +7,7 @@ const MAX_ADDRESSES = 65_536;
 const MAX_MACS = 8;
 
 interface Address {
-  /** Requests since the last reply from it. */
+  /** Requests since the last reply from it, and the frames of the first few: those beyond are of before. */
   waiting: number;
   readonly waitingFrames: number[];
   /** MACs as numbers below 2^48. */
@@ -38,13 +38,12 @@ export class ArpCollector {
     if (operation === 1) {
       const asked = this.#of(target);
       if (asked === undefined) return;
+      if (asked.waiting < SAMPLE_FRAMES) asked.waitingFrames[asked.waiting] = e.frameNumber;
       asked.waiting++;
-      if (asked.waitingFrames.length < SAMPLE_FRAMES) asked.waitingFrames.push(e.frameNumber);
     } else {
       const answering = this.#of(sender);
       if (answering === undefined) return;
       answering.waiting = 0;
-      answering.waitingFrames.length = 0;
     }
   }
 
@@ -66,7 +65,7 @@ export class ArpCollector {
         items: unanswered.slice(0, LIST_BOUND).map(({ ip, address }) => ({
           ip,
           count: address.waiting,
-          sample_frames: [...address.waitingFrames],
+          sample_frames: address.waitingFrames.slice(0, address.waiting),
         })),
       },
       duplicates: {

@@ -166,7 +166,8 @@ export class Pending {
     this.#used = 0;
     for (let row = this.#oldest * ENTRY; row < rows * ENTRY; row += ENTRY) {
       if (old[row + NUMBER] === 0) continue;
-      this.#words.set(old.subarray(row, row + ENTRY), this.#used * ENTRY);
+      const to = this.#used * ENTRY;
+      for (let i = 0; i < ENTRY; i++) this.#words[to + i] = old[row + i]!;
       this.#link(this.#used++);
     }
     this.#oldest = 0;

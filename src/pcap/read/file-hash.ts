@@ -4,6 +4,10 @@ import { Worker } from 'node:worker_threads';
 /** Below this, starting a thread costs more than it saves. */
 export const LARGE_FILE = 32 * 1024 * 1024;
 
+/** A thread starts without the compile cache, and making ready to read TypeScript would take longer than starting it. */
+const START =
+  "require('node:module').enableCompileCache?.(); import(require('node:worker_threads').workerData.module)";
+
 export interface HashInProgress {
   readonly digest: Promise<string>;
   /** Must be awaited before the descriptor is closed, lest the thread read another file under its number. */
@@ -14,7 +18,8 @@ export interface HashInProgress {
 export function hashOnThread(fd: number): HashInProgress {
   // In a checkout this is TypeScript, in the installed package JavaScript.
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-  const worker = new Worker(new URL(`./hash-worker.${extension}`, import.meta.url), { workerData: { fd } });
+  const module = new URL(`./hash-worker.${extension}`, import.meta.url).href;
+  const worker = new Worker(START, { eval: true, workerData: { fd, module } });
   const digest = new Promise<string>((resolve, reject) => {
     worker.once('message', (text: unknown) => resolve(String(text)));
     worker.once('error', reject);

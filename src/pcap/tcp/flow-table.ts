@@ -166,9 +166,12 @@ export class FlowTable {
     into.dstPort = k[base + 8]! & 0xffff;
   }
 
-  *live(): Generator<number> {
+  /** Slots of the flows that live now. */
+  live(): number[] {
+    const slots: number[] = [];
     for (let at = 0; at < this.#table.length; at += PLACE)
-      if (this.#table[at] !== EMPTY) yield this.#table[at]! >> 1;
+      if (this.#table[at] !== EMPTY) slots.push(this.#table[at]! >> 1);
+    return slots;
   }
 
   #place(hash: number, tag: number, one: number, two: number, ports: number): void {
@@ -203,7 +206,7 @@ export class FlowTable {
   }
 
   #evictQuiet(): void {
-    const live = [...this.live()].sort((a, b) => this.#owner.lastFrame(a) - this.#owner.lastFrame(b));
+    const live = this.live().sort((a, b) => this.#owner.lastFrame(a) - this.#owner.lastFrame(b));
     const gone = new Set(live.slice(0, Math.max(1, live.length >> 2)));
     for (const slot of gone) {
       this.#owner.evict(slot);

@@ -51,7 +51,7 @@ export class SampleChains {
 
   spread(w: Int32Array, at: number, d: Float64Array, sum: number): Spread | null {
     const count = w[at + 1]!;
-    const values = Float64Array.from(this.#read(w, at));
+    const values = this.#read(w, at);
     if (values.length === 0) return null;
     return { ...spreadOf(values), count, mean: d[sum]! / count, exact: count === values.length };
   }
@@ -69,13 +69,15 @@ export class SampleChains {
   }
 
   /** The values of a chain in the order they came. */
-  #read(w: Int32Array, at: number): number[] {
-    const chunks: number[] = [];
-    for (let chunk = w[at]!; chunk >= 0; chunk = this.#links[chunk * STRIDE]!) chunks.push(chunk);
-    return Array.from({ length: w[at + 2]! & 255 }, (_, i) => {
-      const chunk = chunks[chunks.length - 1 - Math.floor(i / CHUNK)]!;
-      return this.#values[chunk * STRIDE + 1 + (i % CHUNK)]!;
-    });
+  #read(w: Int32Array, at: number): Float64Array {
+    const values = new Float64Array(w[at + 2]! & 255);
+    let end = values.length;
+    for (let chunk = w[at]!; chunk >= 0 && end > 0; chunk = this.#links[chunk * STRIDE]!) {
+      const from = end - 1 - ((end - 1) % CHUNK);
+      for (let i = from; i < end; i++) values[i] = this.#values[chunk * STRIDE + 1 + i - from]!;
+      end = from;
+    }
+    return values;
   }
 
   /** Every second value moves to the front chunks; the chunks behind them are given back. */

@@ -115,7 +115,7 @@ export class TcpTracker {
 
   /** Folds every live stream into the summary. */
   finish(): void {
-    this.summary.finish([...this.table.live()]);
+    this.summary.finish(this.table.live());
   }
 
   #open(slot: number, e: Engine): void {
