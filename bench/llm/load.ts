@@ -46,7 +46,8 @@ async function stream(agent: Agent, { url, headers }: Destination): Promise<Stre
 
 /**
  * Keeps `lanes` streams open for `ms`. Lanes start spread over one stream's length and pause a little, each
- * for a time of its own, so that they stay spread: a crowd of users, not a drum.
+ * for a time of its own, so that they stay spread: a crowd of users, not a drum. Counted are the streams that
+ * are asked for while all lanes are busy.
  */
 export async function crowd(
   to: Destination,
@@ -56,7 +57,8 @@ export async function crowd(
 ): Promise<StreamTimes[]> {
   const agent = new Agent({ connections: lanes * 2, pipelining: 1 });
   const times: StreamTimes[] = [];
-  const until = performance.now() + ms;
+  const full = performance.now() + streamMs;
+  const until = full + ms;
   let seed = 1;
   const random = () => {
     seed = (Math.imul(seed, 48271) >>> 0) % 2147483647;
@@ -67,7 +69,9 @@ export async function crowd(
       Array.from({ length: lanes }, async (_, lane) => {
         await sleep((lane / lanes) * streamMs);
         while (performance.now() < until) {
-          times.push(await stream(agent, to));
+          const counts = performance.now() >= full;
+          const taken = await stream(agent, to);
+          if (counts) times.push(taken);
           await sleep(random() * 20);
         }
       }),
