@@ -74,6 +74,7 @@ const MET = new Set([
   'GW-H5',
   'GW-M39',
   'GW-M40',
+  'GW-M41',
   'GW-L29',
 ]);
 
@@ -144,6 +145,11 @@ const MUSTS: readonly (readonly [id: string, source: string, text: string])[] = 
     'Notifications, progress, cancellation, sampling, elicitation, logging and pagination pass through.',
   ],
   ['GW-M38', 'gateways.md MCP', 'Responses have a size cap and can be redacted; both are recorded.'],
+  [
+    'GW-M41',
+    'gateways.md MCP',
+    'A stream whose connection broke is taken up again where it was; the call is made once.',
+  ],
   ['GW-M39', 'gateways.md MCP', 'Rules limit rates and sizes.'],
   [
     'GW-M40',

@@ -54,7 +54,7 @@ describe('a stream whose connection broke', () => {
     return text;
   };
 
-  it('is taken up where it was: nothing twice, nothing missing, and the call is made once', async () => {
+  it('[GW-M41] is taken up where it was: nothing twice, nothing missing, and the call is made once', async () => {
     const url = await t.gatewayOf(config).listen();
     const session = await begin(url);
     const gone = new AbortController();
