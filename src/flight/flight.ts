@@ -5,6 +5,7 @@ import { lockFile } from '../ledger/index.ts';
 import type { FlightDeps } from './deps.ts';
 import { openEvents, readEvents } from './events.ts';
 import { failFlight } from './fail.ts';
+import { endAllLeftovers } from './interrupted.ts';
 import { judgeBook } from './judges.ts';
 import { type KnownFlight, readFlight } from './listing.ts';
 import { type FlightLog, reopenLog, startLog } from './log.ts';
@@ -83,7 +84,9 @@ export async function resumeFlight(deps: FlightDeps, flightId: string): Promise<
     if (isEnd(loaded.record.state)) return await ended(deps, loaded);
     const workflow = storedWorkflow(loaded.record);
     checkSecrets(deps, workflow);
-    return await fly(deps, workflow, await reopenLog(deps, loaded));
+    const log = await reopenLog(deps, loaded);
+    await endAllLeftovers(log);
+    return await fly(deps, workflow, log);
   } finally {
     lock?.release();
   }

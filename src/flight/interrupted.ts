@@ -3,7 +3,9 @@ import { type JsonObject, sha256, type Writ } from '../core/index.ts';
 import { endOrphans } from '../sandbox/index.ts';
 import { checksOf, readCommandPlan, unlike, wordsOf } from './command-plan.ts';
 import { engineArgv, freshTemp, probe } from './engine.ts';
+import type { AuditEvent } from './events.ts';
 import { probeGit } from './git-take-off.ts';
+import type { FlightLog } from './log.ts';
 import type { State } from './states.ts';
 import {
   launchOptions,
@@ -66,21 +68,24 @@ export async function afterInterruption(context: StepContext): Promise<Moved> {
 /** An engine whose orchestrator was killed ends before anything is judged or started anew. */
 export async function endLeftovers(context: Pick<StepContext, 'log' | 'step'>): Promise<void> {
   const { log, step } = context;
-  const { state } = standing(context);
   const ended = await endOrphans('CABINCREW_ARTIFACTS_DIR', join(stepRoot(context), 'artifacts'));
-  if (ended > 0)
-    log.commit(
-      [],
-      [
-        {
-          event_type: 'engine_ended',
-          workflow_state: state,
-          severity: 'warning',
-          message: `${ended} processes that the interruption had left running were ended`,
-          workflow: { step_id: step.id },
-        },
-      ],
-    );
+  if (ended > 0) log.commit([], [engineEnded(ended, standing(context).state, { step_id: step.id })]);
+}
+
+/** Sandboxes stand ready for steps that have not begun: whoever goes on with a flight ends those of all. */
+export async function endAllLeftovers(log: FlightLog): Promise<void> {
+  const ended = await endOrphans('CABINCREW_ARTIFACTS_DIR', log.paths.steps);
+  if (ended > 0) log.commit([], [engineEnded(ended, log.record.state, {})]);
+}
+
+function engineEnded(count: number, state: State, workflow: { readonly step_id?: string }): AuditEvent {
+  return {
+    event_type: 'engine_ended',
+    workflow_state: state,
+    severity: 'warning',
+    message: `${count} processes that the interruption had left running were ended`,
+    workflow,
+  };
 }
 
 export function moved(

@@ -6,8 +6,8 @@ const ROUNDS = 200;
 const POLL_MS = 10;
 
 /**
- * Ends what was started with this entry in its environment and is still there, when whoever started it was
- * killed. bubblewrap binds itself to its parent a moment after it starts: in that moment it can be orphaned,
+ * Ends what was started with this entry in its environment, or with one for a place inside it, and is still
+ * there, when whoever started it was killed. bubblewrap binds itself to its parent a moment after it starts: in that moment it can be orphaned,
  * and what it was to run would run alone. Killing the init of a pid namespace takes along all that is inside.
  * Answers how many there were.
  */
@@ -27,7 +27,8 @@ export async function endOrphans(name: string, value: string): Promise<number> {
 
 function carries(pid: number, entry: string): boolean {
   try {
-    return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(entry) && isAlive(pid);
+    const found = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');
+    return found.some((e) => e === entry || e.startsWith(`${entry}/`)) && isAlive(pid);
   } catch {
     return false;
   }

@@ -135,6 +135,8 @@ describe('what an interruption leaves running', () => {
       expect(await gone).toBe('SIGKILL');
       expect(other.exitCode === null && other.signalCode === null).toBe(true);
       expect(await endOrphans('CABINCREW_ARTIFACTS_DIR', join(dir, 'one'))).toBe(0);
+      expect(await endOrphans('CABINCREW_ARTIFACTS_DIR', join(dir, 'oth'))).toBe(0);
+      expect(await endOrphans('CABINCREW_ARTIFACTS_DIR', dir)).toBe(1);
     } finally {
       other.kill('SIGKILL');
     }

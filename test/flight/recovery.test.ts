@@ -113,6 +113,20 @@ describe('an interrupted take-off', () => {
   });
 });
 
+it('[FLT-E22] what stood ready for a step to come ends when the flight goes on without whoever made it', async () => {
+  const { dir, id, file } = await parked();
+  const env = { CABINCREW_ARTIFACTS_DIR: file('steps/two/artifacts') };
+  const orphan = spawn('sleep', ['1000'], { env, stdio: 'ignore' });
+  const gone = new Promise<string | null>((done) => orphan.on('exit', (_, signal) => done(signal)));
+  try {
+    expect((await inProcess(dir, (deps) => resumeFlight(deps, id))).exit).toBe(4);
+    expect(await gone).toBe('SIGKILL');
+    expect(readFileSync(file('audit.jsonl'), 'utf8')).toContain('"event_type":"engine_ended"');
+  } finally {
+    orphan.kill('SIGKILL');
+  }
+});
+
 function killedWhen(dir: string, ready: () => boolean): Promise<void> {
   return new Promise((done, fail) => {
     const child = spawn(process.execPath, [WRIT, 'flight', 'run', 'workflow.yaml'], {
