@@ -16,7 +16,7 @@ import { dnsOverTcp, fragmentedDatagrams } from './support/fragment-chaos.ts';
 import { linkCaptures } from './support/link-captures.ts';
 import { scratch } from './support/scratch.ts';
 import { chaoticStacks } from './support/stack-chaos.ts';
-import { chaoticStreams, mptcpStreams } from './support/tcp-chaos.ts';
+import { chaoticStreams, mptcpStreams, withBitErrors } from './support/tcp-chaos.ts';
 import { tsharkVersion } from './support/tshark.ts';
 
 const version = tsharkVersion();
@@ -33,6 +33,10 @@ describe.skipIf(!supported)(`against tshark ${version ?? '(not installed)'}`, ()
   test.each(Array.from({ length: seeds }, (_, i) => i + 1))(
     '[PCAP-10] TCP verdicts and ack RTTs are the same on chaotic streams, seed %i',
     async (seed) => agree(`tcp${seed}.pcap`, chaoticStreams(seed, 2000)),
+  );
+
+  test.each([1, 5])('[PCAP-10] and on streams whose numbers are damaged, seed %i', async (seed) =>
+    agree(`damaged${seed}.pcap`, withBitErrors(chaoticStreams(seed, 2000), seed)),
   );
 
   test('[PCAP-10] multipath TCP repeats acks on purpose: the same ones are left out', async () => {

@@ -187,7 +187,7 @@ function fillsWindow(w: Int32Array, other: number, seq: number, length: number):
 function ackOfUnseen(w: Int32Array, other: number, ack: number): number {
   const contiguous = w[other + W.contiguous]!;
   if (contiguous === 0 || ((contiguous - ack) | 0) >= 0) return 0;
-  if (w[other + W.next]! !== contiguous) {
+  if (((contiguous - w[other + W.next]!) | 0) < 0) {
     w[other + W.contiguous] = w[other + W.next]!;
     return TCP_VERDICT.acked_unseen;
   }

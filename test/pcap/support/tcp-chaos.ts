@@ -115,3 +115,15 @@ export function stamped(data: Bytes, microseconds: number): Captured {
     nanoseconds: (microseconds % 1e6) * 1000,
   };
 }
+
+/** The same frames with a bit turned in some of their sequence and acknowledgement numbers. */
+export function withBitErrors(frames: readonly Captured[], seed: number): Captured[] {
+  const r = random(seed);
+  return frames.map((frame) => {
+    const plain = frame.data[12] === 8 && frame.data[13] === 0 && frame.data[14] === 0x45;
+    if (!plain || frame.data.length < 54 || r.int(12) !== 0) return frame;
+    const data = Uint8Array.from(frame.data);
+    data[38 + r.int(8)]! ^= 1 << r.int(8);
+    return { ...frame, data };
+  });
+}
