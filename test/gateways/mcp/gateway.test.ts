@@ -79,7 +79,7 @@ describe('what passes', () => {
     const names = (await client.listTools()).tools.map((t) => t.name);
     expect(names).toContain('odd__echo');
     expect(names).toContain('twin__count');
-    expect(names).toHaveLength(20);
+    expect(names).toHaveLength(22);
     expect(textOf(await call(client, 'twin__echo', { here: true }))).toBe('{"here":true}');
     expect((await client.readResource({ uri: 'odd://one' })).contents[0]).toMatchObject({
       text: 'the one resource',
