@@ -70,7 +70,7 @@ async function overhead(deps: FlightDeps, dir: string, rounds: number): Promise<
       value: median(added),
       unit: 'ms',
       target: '<= 25',
-      inside: `a five-step flight divided by five: two bubblewrap launches, log, events, checkpoint, token made and derived again twice, preflight twice; two bare runs of the engine (median ${median(bares).toFixed(1)} ms each, measured in turn) subtracted`,
+      inside: `a five-step flight divided by five: two bubblewrap launches (each made while engines run and the log is written, all within the flight), log, events, checkpoint, token made and derived again twice, preflight twice; two bare runs of the engine (median ${median(bares).toFixed(1)} ms each, measured in turn) subtracted`,
       spread: `${Math.min(...added).toFixed(1)}–${Math.max(...added).toFixed(1)}`,
     },
   ];

@@ -10,7 +10,7 @@ import { judgeBook } from './judges.ts';
 import { type KnownFlight, readFlight } from './listing.ts';
 import { type FlightLog, reopenLog, startLog } from './log.ts';
 import { currentStep, type FlightRecord } from './record.ts';
-import { openStandby } from './standby.ts';
+import { openStandby, type Standby } from './standby.ts';
 import { isEnd } from './states.ts';
 import { advanceStep } from './step.ts';
 import type { StepContext } from './step-context.ts';
@@ -51,7 +51,11 @@ export async function runFlight(deps: FlightDeps, workflowFile: string): Promise
   const paths = flightPaths(deps.ledger.stateDir, flightId);
   makeFlightFolder(paths);
   const lock = await lockFile(paths.wal, 0);
+  const standby = openStandby();
   try {
+    const [step] = workflow.value.steps;
+    const engine = step && resolveEngine(workflow.folder, step);
+    if (engine) standby.prepareFirst({ deps, workflow, log: { paths }, step, engine });
     const first = {
       entry_type: 'workflow_started' as const,
       data: { plan_token_hash: '', initial_state: 'INIT' },
@@ -66,12 +70,10 @@ export async function runFlight(deps: FlightDeps, workflowFile: string): Promise
     };
     const message = `started by ${deps.requester}`;
     const event = { event_type: 'workflow_started', workflow_state: 'INIT' as const, message };
-    return await fly(
-      deps,
-      workflow,
-      await startLog(deps, paths, workflow.value.id, flightId, first, [event]),
-    );
+    const log = await startLog(deps, paths, workflow.value.id, flightId, first, [event]);
+    return await fly(deps, workflow, log, standby);
   } finally {
+    await standby.close();
     lock.release();
   }
 }
@@ -79,6 +81,7 @@ export async function runFlight(deps: FlightDeps, workflowFile: string): Promise
 export async function resumeFlight(deps: FlightDeps, flightId: string): Promise<FlightAnswer> {
   const paths = flightPaths(deps.ledger.stateDir, flightId);
   const lock = existsSync(paths.wal) ? await lockFile(paths.wal, 2000) : null;
+  const standby = openStandby();
   try {
     const loaded = await loadOrHalt(deps, flightId);
     if (isEnd(loaded.record.state)) return await ended(deps, loaded);
@@ -86,8 +89,9 @@ export async function resumeFlight(deps: FlightDeps, flightId: string): Promise<
     checkSecrets(deps, workflow);
     const log = await reopenLog(deps, loaded);
     await endAllLeftovers(log);
-    return await fly(deps, workflow, log);
+    return await fly(deps, workflow, log, standby);
   } finally {
+    await standby.close();
     lock?.release();
   }
 }
@@ -160,8 +164,12 @@ async function recordHalt(deps: FlightDeps, flightId: string, what: string): Pro
   await journal.close();
 }
 
-async function fly(deps: FlightDeps, workflow: LoadedWorkflow, log: FlightLog): Promise<FlightAnswer> {
-  const standby = openStandby();
+async function fly(
+  deps: FlightDeps,
+  workflow: LoadedWorkflow,
+  log: FlightLog,
+  standby: Standby,
+): Promise<FlightAnswer> {
   try {
     const authority = createAuthority({ clock: deps.clock, ids: deps.ids, queue: deps.queue });
     const judges = judgeBook(workflow.folder);
@@ -186,7 +194,6 @@ async function fly(deps: FlightDeps, workflow: LoadedWorkflow, log: FlightLog): 
       if (went === 'waiting' || isEnd(log.record.state)) return answerOf(log.record);
     }
   } finally {
-    await standby.close();
     await log.close();
   }
 }

@@ -1,7 +1,7 @@
 import { makeReady, type ReadySandbox } from '../sandbox/index.ts';
 import { engineSpec, freshFolders, freshTemp, type StepFolders } from './engine.ts';
 import type { Mode } from './protocol.ts';
-import { isolationOf, placeOf, type StepContext, stepRoot } from './step-context.ts';
+import { isolationOf, placeOf, type StepPlace, stepRoot } from './step-context.ts';
 import { resolveEngine } from './workflow.ts';
 
 /**
@@ -13,10 +13,12 @@ import { resolveEngine } from './workflow.ts';
  * SB2 Folders are fresh: made for one launch, given to it once.
  */
 export interface Standby {
+  /** Makes the first launch ready, while the flight is being entered into the log. */
+  prepareFirst(context: StepPlace): void;
   /** Makes ready what comes after a launch that is just being made. */
-  prepareAfter(context: StepContext, mode: Mode): void;
+  prepareAfter(context: StepPlace, mode: Mode): void;
   /** Folders for a launch, and its sandbox when one stands. */
-  take(context: StepContext, mode: Mode): Promise<Prepared>;
+  take(context: StepPlace, mode: Mode): Promise<Prepared>;
   close(): Promise<void>;
 }
 
@@ -27,7 +29,7 @@ export interface Prepared {
 
 /** A launch that will be made if all goes well. */
 interface Foreseen {
-  readonly context: StepContext;
+  readonly context: StepPlace;
   readonly mode: Mode;
 }
 
@@ -36,15 +38,25 @@ const AHEAD = 2;
 
 export function openStandby(): Standby {
   const standing = new Map<string, Promise<Prepared | undefined>>();
+  const all: Promise<Prepared | undefined>[] = [];
+  const prepare = (launch: Foreseen, begin: Promise<void> | undefined) => {
+    if (standing.has(nameOf(launch))) return;
+    const made = (begin ? begin.then(() => make(launch)) : make(launch)).catch(() => undefined);
+    standing.set(nameOf(launch), made);
+    all.push(made);
+  };
   return {
+    prepareFirst: (context) => {
+      const launch = { context, mode: 'flight-plan' } as const;
+      if (isForeseeable(launch)) prepare(launch, undefined);
+    },
     prepareAfter: (context, mode) => {
-      for (const next of comingAfter({ context, mode })) {
-        const name = nameOf(next);
-        if (standing.has(name)) continue;
-        standing.set(
-          name,
-          prepare(next).catch(() => undefined),
-        );
+      // The engine that is being launched goes first.
+      const turn = new Promise<void>((resolve) => setImmediate(resolve));
+      let next = after({ context, mode });
+      for (let i = 0; i < AHEAD && next !== undefined && isForeseeable(next); i++) {
+        prepare(next, turn);
+        next = after(next);
       }
     },
     take: async (context, mode) => {
@@ -53,29 +65,17 @@ export function openStandby(): Standby {
       standing.delete(nameOf(launch));
       return made ?? { folders: foldersFor(launch) };
     },
+    // All of them: one may have been given away and then not come to be used.
     close: async () => {
-      const left = await Promise.all(standing.values());
-      await Promise.all(left.map((made) => made?.ready?.discard()));
+      for (const made of await Promise.all(all)) await made?.ready?.discard();
     },
   };
 }
 
-async function prepare(launch: Foreseen): Promise<Prepared> {
-  // The engine that is being launched goes first.
-  await new Promise(setImmediate);
+async function make(launch: Foreseen): Promise<Prepared> {
   const folders = foldersFor(launch);
   const ready = await makeReady(engineSpec(placeOf(launch.context, launch.mode, folders)));
   return ready === undefined ? { folders } : { folders, ready };
-}
-
-/** The launches that follow one, up to the first that cannot be foreseen. */
-function comingAfter(launch: Foreseen): readonly Foreseen[] {
-  const coming: Foreseen[] = [];
-  for (let next = after(launch); next && coming.length < AHEAD; next = after(next)) {
-    if (!isForeseeable(next)) break;
-    coming.push(next);
-  }
-  return coming;
 }
 
 function after({ context, mode }: Foreseen): Foreseen | undefined {

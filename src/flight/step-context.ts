@@ -31,6 +31,11 @@ export interface StepContext {
   readonly engine: ResolvedEngine;
 }
 
+/** Where a step will be, also before there is a log of its flight. */
+export type StepPlace = Pick<StepContext, 'deps' | 'workflow' | 'step' | 'engine'> & {
+  readonly log: Pick<FlightLog, 'paths'>;
+};
+
 /** A stage either moved the step on (an end included), or a person is needed. */
 export type Moved = 'on' | 'waiting';
 
@@ -42,11 +47,14 @@ export function secretsOf({ deps, step }: StepContext): Record<string, string> {
   return Object.fromEntries((step.secrets ?? []).map((name) => [name, deps.env[name] ?? '']));
 }
 
-export function stepRoot({ log, step }: Pick<StepContext, 'log' | 'step'>): string {
+export function stepRoot({ log, step }: Pick<StepPlace, 'log' | 'step'>): string {
   return join(log.paths.steps, step.id);
 }
 
-export function isolationOf({ workflow, step }: StepContext): 'bubblewrap' | 'none' {
+export function isolationOf({
+  workflow,
+  step,
+}: Pick<StepContext, 'workflow' | 'step'>): 'bubblewrap' | 'none' {
   return step.isolation ?? workflow.value.isolation ?? 'bubblewrap';
 }
 
@@ -67,7 +75,7 @@ export function plannedArtifacts(context: StepContext): Read<readonly Artifact[]
 }
 
 /** Where this step's engine is launched. */
-export function placeOf(context: StepContext, mode: Mode, folders: StepFolders): LaunchPlace {
+export function placeOf(context: StepPlace, mode: Mode, folders: StepFolders): LaunchPlace {
   const { deps, workflow, step, engine } = context;
   return { workflow, step, engine, mode, folders, hidden: hiddenOf(deps), isolation: isolationOf(context) };
 }
