@@ -23,16 +23,18 @@ type Selector = Pick<
 >;
 
 /** A rule that speaks of this scope; what is left of it are conditions on the content. */
-export interface ScopedRule {
-  readonly rule: LlmRule;
+export interface ScopedRule<Of extends Selector = LlmRule> {
+  readonly rule: Of;
   /** In lower case. */
   readonly needles: readonly string[] | undefined;
 }
 
 export function rulesFor(rules: readonly LlmRule[], on: LlmRule['on'], scope: Scope): readonly ScopedRule[] {
-  return rules
-    .filter((rule) => rule.on === on && speaksOf(rule, scope))
-    .map((rule) => ({ rule, needles: rule.contains?.map((text) => text.toLowerCase()) }));
+  return rules.filter((rule) => rule.on === on && speaksOf(rule, scope)).map(scopedTo);
+}
+
+function scopedTo<Of extends Selector>(rule: Of): ScopedRule<Of> {
+  return { rule, needles: rule.contains?.map((text) => text.toLowerCase()) };
 }
 
 function speaksOf({ callers, models, operations }: Selector, scope: Scope): boolean {
@@ -44,15 +46,14 @@ function speaksOf({ callers, models, operations }: Selector, scope: Scope): bool
 /** Whether one selector fits a request; its text is read only when the rest fits. */
 export function selects(selector: Selector, scope: Scope, content: Content): boolean {
   if (!speaksOf(selector, scope)) return false;
-  const { tools, contains, larger_than_chars: size } = selector;
-  if (tools !== undefined && !content.tools().some((tool) => anyMatches(tools, tool))) return false;
-  if (size !== undefined && content.text().length <= size) return false;
-  if (contains === undefined) return true;
-  const lower = content.text().toLowerCase();
-  return contains.some((words) => lower.includes(words.toLowerCase()));
+  const scoped = scopedTo(selector);
+  if (selector.tools !== undefined && !toolsFit(scoped, content.tools())) return false;
+  if (!readsText(scoped)) return true;
+  const text = content.text();
+  return sizeFits(scoped, text.length) && needlesFit(scoped, text.toLowerCase());
 }
 
-export const readsText = ({ rule }: ScopedRule) =>
+export const readsText = ({ rule }: ScopedRule<Selector>) =>
   rule.contains !== undefined || rule.larger_than_chars !== undefined;
 
 /** The strictest rule that fits, or the default when none does. Text is read only when a rule asks for it. */
@@ -89,14 +90,17 @@ function evaluation(verdict: Verdict, rule: string, reason: string): Evaluation 
   return { evaluator: 'llm.rules', verdict, rule, reason };
 }
 
-export function toolsFit({ rule: { tools } }: ScopedRule, called: readonly string[]): boolean {
+export function toolsFit({ rule: { tools } }: ScopedRule<Selector>, called: readonly string[]): boolean {
   return tools === undefined || called.some((tool) => anyMatches(tools, tool));
 }
 
-export function needlesFit({ needles }: ScopedRule, lower: string): boolean {
+export function needlesFit({ needles }: ScopedRule<Selector>, lower: string): boolean {
   return needles === undefined || needles.some((needle) => lower.includes(needle));
 }
 
-export function sizeFits({ rule: { larger_than_chars: size } }: ScopedRule, chars: number): boolean {
+export function sizeFits(
+  { rule: { larger_than_chars: size } }: ScopedRule<Selector>,
+  chars: number,
+): boolean {
   return size === undefined || chars > size;
 }
